@@ -20,6 +20,7 @@ from hvdkit.sync.collect import collect
 from hvdkit.sync.folder import Writer
 from hvdkit.sync.history import HISTORY
 
+Named = list[tuple[str, torch.Tensor]]
 _IDLE = 2  # steps without an average under way before that is reported
 
 
@@ -33,6 +34,7 @@ class Record:
         self._alike: Counter[str] = Counter()
         self._idle: WeakKeyDictionary[Optimizer, int] = WeakKeyDictionary()
         self._overlapping: WeakSet[Optimizer] = WeakSet()
+        self._named: WeakKeyDictionary[Optimizer, tuple[list[int], Named]] = WeakKeyDictionary()
 
     def stepped(self, optimizer: Optimizer) -> None:
         """An optimizer has taken a step. Steps that reduce nothing are no steps of the job."""
@@ -90,12 +92,9 @@ class Record:
         if hvd.rank() not in ranks or len(ranks) == 1 or HISTORY.counts["join"]:
             return
         from hvdkit.torch import registry
-        from hvdkit.torch.sync import digests, trained_by
+        from hvdkit.torch.sync import digests
 
-        own = {id(parameter) for parameter in registry.parameters_of(optimizer)}
-        named, _ = trained_by(optimizer)
-        # What another optimizer trains is that one's, or belongs to this rank alone.
-        named = [(name, tensor) for name, tensor in named if id(tensor) in own or not tensor.requires_grad]
+        named = self._tensors_of(optimizer)
         try:
             table = {name: digest.hex() for name, digest in digests(named, optimizer)}
         except (RuntimeError, TypeError, ValueError):
@@ -112,6 +111,22 @@ class Record:
                 }
             }
         )
+
+    def _tensors_of(self, optimizer: Optimizer) -> Named:
+        """What an optimizer trains and what is frozen beside it, by name.
+
+        All objects of the process are looked at to find the models: once for the same parameters.
+        """
+        from hvdkit.torch import registry
+        from hvdkit.torch.sync import trained_by
+
+        own = [id(parameter) for parameter in registry.parameters_of(optimizer)]
+        known = self._named.get(optimizer)
+        if known is None or known[0] != own:
+            known = self._named[optimizer] = own, trained_by(optimizer)[0]
+        held = {*own}
+        # What another optimizer trains is that one's, or belongs to this rank alone.
+        return [(name, tensor) for name, tensor in known[1] if id(tensor) in held or not tensor.requires_grad]
 
     def _key(self, optimizer: Optimizer) -> str:
         """The same on all ranks for one optimizer of the job, whatever else each rank trains for itself."""

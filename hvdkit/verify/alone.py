@@ -43,12 +43,12 @@ class Alone:
         return all(invariant.holds for invariant in self.invariants)
 
 
-# What more is run and checked: the scene, its settings on one rank, the run on one rank.
-More = Callable[[Scene, Settings, Run], Checked]
+# What more is run and checked: the scene, its settings on one rank, the run on one rank, that on several.
+More = Callable[[Scene, Settings, Run, Run], Checked]
 
 
 def check_alone(scene: Scene, start: Start, more: More, keep: int) -> Alone:
-    """Run the script on one rank and on several. keep: steps of which `more` needs the batches.
+    """Run the script on one rank and on several. keep: steps of which `more` needs batches and gradients.
 
     Raises an HvdkitError when it cannot be run to a result.
     """
@@ -61,11 +61,11 @@ def check_alone(scene: Scene, start: Start, more: More, keep: int) -> Alone:
         )
     single = Settings("", 1, asked.steps, cpu=asked.cpu, align=True, keep=keep)
     one = scene.run("script on 1 rank", asked.migrated, HOROVOD, single)
-    wide = replace(single, world=asked.world, align=False, keep=0)
+    wide = replace(single, world=asked.world, align=False, keep=0, own=keep)
     run = scene.run(f"script on {asked.world} ranks", asked.migrated, HOROVOD, wide)
     causes: Causes = tensorflow.CAUSES if start.tensorflow else OF_TORCH
     invariants = on_several_ranks(scene, one, run, wide, causes)
-    further = Checked() if start.tensorflow else more(scene, single, one)
+    further = more(scene, single, one, run)
     invariants += further.invariants
     notes = (*_notes(scene, start, one, run), *further.notes)
     return Alone(one, run, tuple(map(_without_original, invariants)), notes, not_reached_by(scene, run))

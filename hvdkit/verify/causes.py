@@ -42,6 +42,7 @@ def likely_causes(comparison: Comparison) -> tuple[Cause, ...]:
         Stage.FILES: _files,
         Stage.CONTENTS: _contents,
         Stage.COLLECTIVE: _collective,
+        Stage.PRINTED: _printed,
         Stage.STATE: _state,
     }
     extra = [always[d.stage](comparison, d) for d in comparison.differences if d.stage in always]
@@ -306,6 +307,14 @@ def _collective(_: Comparison, first: Difference) -> Cause | None:
         "HVD501",
         f"the original's {first.original.split(',')[0]} at {first.name} was dropped: each rank goes on with "
         "what it has itself, and rank 0 prints its share; use hvd.allreduce, hvd.allgather or hvd.broadcast",
+    )
+
+
+def _printed(comparison: Comparison, _: Difference) -> Cause | None:
+    return Cause(
+        "HVD501",
+        f"a metric is {comparison.migrated.world} times too large or too small: its allreduce is a sum in "
+        "one script and an average in the other; name the op (hvd.Sum, hvd.Average), and divide to match",
     )
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from hvdkit.verify.differences import Difference, Pair, Stage, pairs_of
+from hvdkit.verify.printed import numbers_apart
 from hvdkit.verify.records import Collective, Run
 
 FUSED = 8  # results that may have been sent as one, at most
@@ -47,12 +48,7 @@ def _without_counterpart(pair: Pair, world: int) -> list[Collective]:
         left = [call for call in left if call.kind != BROADCAST]  # however many calls a whole state took
     # A sum in one, an average in the other.
     for factors in ((1.0,), (float(world), 1.0 / world)):
-        for call in [*left]:
-            for other in [*spare]:
-                if any(_close(other.norm, call.norm * factor) for factor in factors):
-                    left.remove(call)
-                    spare.remove(other)
-                    break
+        _take(left, spare, factors)
     for other in [*spare]:
         parts = _fused(left, other.norm, (1.0, float(world), 1.0 / world))
         if parts:
@@ -69,6 +65,36 @@ def _without_counterpart(pair: Pair, world: int) -> list[Collective]:
                     spare.remove(other)
                     break
     return left
+
+
+def _take(left: list[Collective], spare: list[Collective], factors: tuple[float, ...]) -> list[float]:
+    """Remove the pairs of which one is the other times one of the factors, and give those factors."""
+    found = []
+    for call in [*left]:
+        for other in [*spare]:
+            fits = [factor for factor in factors if _close(other.norm, call.norm * factor)]
+            if fits:
+                left.remove(call)
+                spare.remove(other)
+                found.append(fits[0])
+                break
+    return found
+
+
+def misprinted(original: Run, migrated: Run) -> Iterator[Difference]:
+    """A number that is printed or saved the number of ranks too large or too small, where a collective before
+    it gave a sum in one run and an average in the other: what follows was not changed with it."""
+    for pair in pairs_of(original, migrated):
+        left, spare = (
+            [call for call in _own(step.collectives) if call.norm] for step in (pair.one, pair.other)
+        )
+        _take(left, spare, (1.0,))
+        world = float(original.world)
+        factors = {*_take(left, spare, (world, 1.0 / world))}
+        if factors:
+            for name, one, other in numbers_apart(pair.one, pair.other, factors):
+                yield pair.differ(Stage.PRINTED, name, one, other)
+                break
 
 
 def _fused(left: list[Collective], norm: float, factors: tuple[float, ...]) -> tuple[Collective, ...]:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hvdkit.verify.collectives import lost_collectives
+from hvdkit.verify.collectives import lost_collectives, misprinted
 from hvdkit.verify.contents import contents_apart
 from hvdkit.verify.differences import Difference, Stage, differences_in, pairs_of
 from hvdkit.verify.records import Run
@@ -40,7 +40,7 @@ def compare(original: Run, migrated: Run, tolerance: Tolerance) -> Comparison:
     found = [difference for pair in pairs for difference in differences_in(pair)]
     found += [*_step_counts(original, migrated), *_shared_files(original, migrated)]
     found += [*lost_collectives(original, migrated), *_parted(original, migrated)]
-    found += contents_apart(original, migrated)
+    found += [*contents_apart(original, migrated), *misprinted(original, migrated)]
     beyond = [d for d in found if not tolerance.covers(d.largest, d.relative)]
     moment = {(s.optimizer, s.number): place for place, s in enumerate(original.steps[min(original.steps)])}
 

@@ -2,7 +2,7 @@
 
 Within a step: order of calls, samples, batches, loss, gradient, learning rate, reduction,
 parameters, buffers, untrained modules, what ranks hold
-apart, collectives, files and their contents.
+apart, collectives, what is printed, files and their contents.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ class Stage(Enum):
     UNTRAINED = "untrained module"
     STATE = "state of the ranks"
     COLLECTIVE = "collective"
+    PRINTED = "what is printed"
     FILES = "file"
     CONTENTS = "contents of"
     STEPS = "optimizer steps"

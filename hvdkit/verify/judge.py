@@ -12,7 +12,7 @@ from hvdkit.verify.compare import Comparison, compare
 from hvdkit.verify.detect import Launcher, Start, how_to_start
 from hvdkit.verify.hook.settings import Settings
 from hvdkit.verify.invariant import Invariant
-from hvdkit.verify.records import ADASUM, FLOAT16, TO_END, Run
+from hvdkit.verify.records import ADASUM, DDP, FLOAT16, TO_END, Run
 from hvdkit.verify.scene import Scene
 from hvdkit.verify.tolerance import tolerance_for
 from hvdkit.verify.unreached import Unreached, unreached
@@ -24,6 +24,10 @@ REPLAYED = (
 FLOAT16_IN_BOTH = (
     "the migrated compresses gradients to float16: in the original DDP's average was rounded to float16 "
     "where Horovod rounds"
+)
+UNCOMPRESSED = (
+    "the migrated compresses gradients to float16, and the original averages them itself, in their own type: "
+    "the migrated was made to send them as they are, and what float16 rounds is not compared"
 )
 ADASUM_IN_BOTH = (
     "the migrated combines updates by Adasum: each of Horovod's results is held against the closed form, "
@@ -52,6 +56,13 @@ def reducing_alike(settings: Settings, migrated: Run) -> Settings:
     """The settings under which an original reduces its gradients as this run of Horovod did."""
     seen = {event.what for steps in migrated.steps.values() for step in steps for event in step.events}
     return replace(settings, float16=FLOAT16 in seen, adasum=ADASUM in seen)
+
+
+def averaged_by_ddp(original: Run) -> bool:
+    """Whether DistributedDataParallel, of which another average can be asked, averages its gradients."""
+    return any(
+        event.what == DDP for steps in original.steps.values() for step in steps for event in step.events
+    )
 
 
 def judge(scene: Scene, original: Run, migrated: Run, invariants: tuple[Invariant, ...] = ()) -> Verification:
@@ -86,7 +97,8 @@ def _notes(scene: Scene, start: Start, original: Run, migrated: Run) -> Iterator
     if original.world > 1 and not start.tensorflow and any(step.buffers for step in original.steps[0]):
         yield "buffers are compared on rank 0: DDP copies rank 0's to the others before each forward"
     alike = reducing_alike(Settings("", original.world, asked.steps), migrated)
-    yield from ((FLOAT16_IN_BOTH,) if alike.float16 else ())
+    if alike.float16:
+        yield FLOAT16_IN_BOTH if averaged_by_ddp(original) or alike.adasum else UNCOMPRESSED
     yield from ((ADASUM_IN_BOTH,) if alike.adasum else ())
     yield from told(original, migrated)
     yield from notes_of_runs(scene, start, (original, migrated))

@@ -9,8 +9,8 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,8 @@ CLIPPED = "clipped"
 EVALUATION = "evaluation"
 RESUME = "torch.load"
 PASS_LENGTH = "length of a pass"
+# A model is wrapped in DistributedDataParallel, which averages its gradients.
+DDP = "DistributedDataParallel"
 # More steps than any script takes: a run goes on to its natural end.
 TO_END = 1 << 53
 # A result of Adasum that is further from the closed form than rounding explains.
@@ -136,6 +138,7 @@ class Step:
     """The state of one rank after a step of one optimizer; number 0 is the state before its first step.
 
     optimizer: order of first step. losses: values on which backward() was called since the last record.
+    factors: the numbers that each of them was multiplied by last. printed: lines of stdout and stderr.
     batches: digests of the batches that loaders returned since then, and contents of the samples in each, in
     the form of a draw. pools: loaders made since then. loader, epoch: those of the last
     batch of them all, in the numbers of draws; -1 for none. writes: files opened for writing since
@@ -157,6 +160,7 @@ class Step:
     untrained_buffers: tuple[Tensor, ...] = ()
     state: tuple[Tensor, ...] = ()
     losses: tuple[float, ...] = ()
+    factors: tuple[float, ...] = ()
     draws: tuple[Draw, ...] = ()
     batches: tuple[str, ...] = ()
     contents: tuple[Draw, ...] = ()
@@ -168,6 +172,7 @@ class Step:
     writes: tuple[str, ...] = ()
     saved: tuple[Saved, ...] = ()
     collectives: tuple[Collective, ...] = ()
+    printed: tuple[str, ...] = ()
     values: str = ""
 
     def to_line(self) -> str:
@@ -190,7 +195,7 @@ class Step:
         raw["probes"] = tuple(Probe(**item) for item in raw["probes"])
         raw["events"] = tuple(Event(**item) for item in raw["events"])
         raw["collectives"] = tuple(Collective(**item) for item in raw["collectives"])
-        for key in ("rates", "losses", "batches", "writes"):
+        for key in ("rates", "losses", "factors", "batches", "writes", "printed"):
             raw[key] = tuple(raw[key])
         return cls(**raw)
 
@@ -214,6 +219,18 @@ class Run:
     def taken(self, rank: int) -> int:
         """Steps that this rank took, of all optimizers together."""
         return sum(step.number > 0 for step in self.steps[rank])
+
+
+def complete(file: Path, more: Mapping[str, Sequence[Any]]) -> None:
+    """Add to fields of the last step in a rank's file. more: what came after it, by field."""
+    if not any(more.values()):
+        return
+    *lines, line = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    last = Step.from_line(line)
+    fields: dict[str, Any] = {name: (*getattr(last, name), *value) for name, value in more.items()}
+    whole = file.with_suffix(".ended")
+    whole.write_text("".join(lines) + replace(last, **fields).to_line() + "\n", encoding="utf-8")
+    whole.replace(file)
 
 
 class RecordError(Exception):

@@ -19,7 +19,10 @@ HELD = {
     "untrained": "parameter of a module that no optimizer trains",
     "untrained_buffers": "buffer of a module that no optimizer trains",
 }
-STATISTIC = re.compile(r"(.*\.)?(running_\w+|num_batches_tracked)")
+# Of torch's layers, and of Keras'.
+STATISTIC = re.compile(
+    r"(.*\.)?(running_\w+|num_batches_tracked)|(.*/)?moving_(mean|variance)(_\d+)?( \(\d+\))?"
+)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,9 @@
 Each rank then computes what the process did, so the average over the ranks is its gradient, to the last bit:
 a sum of n equal numbers, divided by n, loses nothing. A sum that is not divided, or is divided twice, is
 another number. Whether ranks are averaged at all is not seen here, but by their parameters after each step.
+
+Batches that no loader returns cannot be given to another run. There what an optimizer uses is held against
+the mean of what the ranks computed themselves (see `own_scale`).
 """
 
 from __future__ import annotations
@@ -11,9 +14,9 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from hvdkit.verify.causes import Cause
 from hvdkit.verify.hook.settings import Settings
 from hvdkit.verify.invariant import Checked, Invariant
+from hvdkit.verify.own_scale import NAME, UNSEEN, cause_of, compare_own, step_at
 from hvdkit.verify.placement import HOROVOD
 from hvdkit.verify.records import ADASUM, CLIPPED, Run, Step
 from hvdkit.verify.runner import HangError, NoStepError, RunError
@@ -23,29 +26,29 @@ from hvdkit.verify.values import distance
 STEPS = 3  # that are repeated, at most: their batches are kept on disk
 # Share of a whole gradient's norm that divisors which are no power of two may round away.
 ROUNDING = 1e-5
-NAME = "the average over the ranks has the scale of one process's gradient"
 
-SUMMED = Cause("HVD401", "gradients are summed, not averaged: op=hvd.Average, which is the default")
-DIVIDED = Cause(
-    "HVD401",
-    "gradients are divided by the number of ranks twice: Horovod averages already; do not divide the loss",
-)
-OTHER = Cause(
-    "HVD401",
-    "what comes out of the average is not the average: look at the optimizer's op, at divisors of the loss "
-    "and at what changes gradients between backward() and step()",
-)
-UNSEEN = "the scale of the average was not checked: {0}"
+NO_LOADER = "the batches come from no DataLoader"
 
 
-def check_scale(scene: Scene, settings: Settings, one: Run) -> Checked:
-    """Run the migrated once more, each rank with the batches of `one`, and compare gradients.
+def check_scale(scene: Scene, settings: Settings, one: Run, ranks: Run) -> Checked:
+    """By the batches of `one` where a loader returned them, else by what each rank of `ranks` computed.
 
-    settings: those of `one`, which had one process and kept its batches.
+    settings: those of `one`, which had one process and kept its batches; `ranks` kept their own gradients.
     """
+    found = Checked(notes=(UNSEEN.format(NO_LOADER),))
+    if any(step.batches for step in one.steps[min(one.steps)]):
+        found = _given_batches(scene, settings, one)
+    if found.invariants:
+        return found
+    own = compare_own(one, ranks, STEPS)
+    return Checked(own.invariants) if own.invariants else Checked(notes=(*found.notes, *own.notes))
+
+
+def _given_batches(scene: Scene, settings: Settings, one: Run) -> Checked:
+    """Run the migrated once more, each rank with the batches of `one`, and compare gradients."""
     asked = scene.request
     repeated = replace(
-        settings, world=asked.world, steps=min(asked.steps, STEPS), keep=0, repeat=str(one.folder)
+        settings, world=asked.world, steps=min(asked.steps, STEPS), keep=0, own=0, repeat=str(one.folder)
     )
     whose = "script" if asked.original == asked.migrated else "migrated"
     try:
@@ -60,7 +63,7 @@ def compare_scale(one: Run, repeated: Run) -> Checked:
     """Hold the gradients of all ranks against those of one process, as far as ranks did the same as it."""
     seen = 0
     for step in one.steps[min(one.steps)]:
-        steps = [_at(steps, step) for steps in repeated.steps.values()]
+        steps = [step_at(steps, step) for steps in repeated.steps.values()]
         others = [other for other in steps if other is not None]
         reason = _unlike(step, others) if len(others) == len(steps) else "the ranks took no further step"
         if reason and seen:
@@ -81,7 +84,7 @@ def compare_scale(one: Run, repeated: Run) -> Checked:
             detail = (
                 f"{seen_as} is {ratio:.4g} times that of the same batches in one process, step {step.number}"
             )
-            return Checked((Invariant(NAME, False, detail, _cause(ratio, repeated.world)),))
+            return Checked((Invariant(NAME, False, detail, cause_of(ratio, repeated.world)),))
         seen += 1
         if not _goes_on(step, others):
             break
@@ -93,18 +96,13 @@ def _held(seen: int) -> Checked:
     return Checked((Invariant(NAME, True, detail),))
 
 
-def _at(steps: tuple[Step, ...], moment: Step) -> Step | None:
-    key = moment.optimizer, moment.number
-    return next((step for step in steps if (step.optimizer, step.number) == key), None)
-
-
 def _unlike(step: Step, others: list[Step]) -> str:
     """Why ranks cannot be expected to have this step's gradient; "" where they can."""
     if not step.number:
         starts = {tuple(t.digest for t in state.parameters + state.frozen) for state in (step, *others)}
         return "" if len(starts) == 1 else "ranks start from other weights than one process"
     if not step.batches:
-        return "the batches come from no DataLoader"
+        return NO_LOADER
     if any(other.batches != step.batches for other in others):
         return "ranks take other batches for a step than one process"
     return ""
@@ -135,13 +133,6 @@ def _wrong(one: Run, repeated: Run, step: Step, other: Step) -> Iterator[tuple[s
 
 def _times(now: float, before: float) -> float:
     return now / before if before else math.inf
-
-
-def _cause(ratio: float, world: int) -> Cause:
-    for wanted, cause in ((world, SUMMED), (1 / world, DIVIDED)):
-        if abs(ratio / wanted - 1) < 1e-3:
-            return cause
-    return OTHER
 
 
 def _goes_on(step: Step, others: list[Step]) -> bool:

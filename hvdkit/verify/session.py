@@ -20,7 +20,7 @@ from hvdkit.verify.differences import Stage
 from hvdkit.verify.hook.settings import Settings
 from hvdkit.verify.invariant import Checked, Invariant
 from hvdkit.verify.invariants import OF_TORCH
-from hvdkit.verify.judge import Verification, judge, reducing_alike
+from hvdkit.verify.judge import Verification, averaged_by_ddp, judge, reducing_alike
 from hvdkit.verify.placement import HOROVOD, may_depend_on_place, on_other_hosts, on_several_ranks
 from hvdkit.verify.records import Run
 from hvdkit.verify.scale import STEPS, check_scale
@@ -97,11 +97,12 @@ def _against_distributed(scene: Scene, start: Start) -> Verification:
             fix=f"--np {original.world}",
         )
     migrated = scene.run("migrated", asked.migrated, HOROVOD, settings)
-    original, settings = _original_alike(scene, start, settings, original, migrated)
+    original, migrated, settings = _reducing_alike(scene, start, settings, original, migrated)
     result = judge(scene, original, migrated)
     # What is missing, or shared, is no matter of chance: all values agree.
     repeats = all(
-        d.stage in (Stage.COLLECTIVE, Stage.FILES, Stage.CONTENTS) for d in result.comparison.differences
+        d.stage in (Stage.COLLECTIVE, Stage.PRINTED, Stage.FILES, Stage.CONTENTS)
+        for d in result.comparison.differences
     )
     if may_depend_on_place(scene):
         result, repeats = on_other_hosts(scene, start, settings, result)
@@ -113,14 +114,21 @@ def _against_distributed(scene: Scene, start: Start) -> Verification:
     return replace(result, notes=(*result.notes, UNREPEATABLE.format(again.comparison.differences[0])))
 
 
-def _original_alike(
+def _reducing_alike(
     scene: Scene, start: Start, settings: Settings, original: Run, migrated: Run
-) -> tuple[Run, Settings]:
-    """The original's run that reduces as the migrated one did, and its settings; another where it must be."""
+) -> tuple[Run, Run, Settings]:
+    """Both runs with one arithmetic of the average, and the settings for more; one is made again if it must.
+
+    DDP can be made to round as Horovod does. An average of the script's own cannot, so nothing is rounded.
+    """
     alike = reducing_alike(settings, migrated)
     if alike == settings:
-        return original, settings
-    return scene.run("original, reducing alike", scene.request.original, start, alike), alike
+        return original, migrated, settings
+    if alike.adasum or averaged_by_ddp(original):
+        original = scene.run("original, reducing alike", scene.request.original, start, alike)
+        return original, migrated, alike
+    exact = replace(settings, uncompressed=True)
+    return original, scene.run("migrated, uncompressed", scene.request.migrated, HOROVOD, exact), exact
 
 
 def _against_one_process(scene: Scene, start: Start) -> Verification:
@@ -134,7 +142,7 @@ def _against_one_process(scene: Scene, start: Start) -> Verification:
             why="more than two are added in another order than Horovod's, and 1 / n may round",
             fix="--np 2, where every bit must agree, or --tolerance X",
         )
-    scaled = asked.world > 1 and not start.tensorflow
+    scaled = asked.world > 1 and count == 1
     settings = Settings(
         "",
         count,
@@ -149,13 +157,14 @@ def _against_one_process(scene: Scene, start: Start) -> Verification:
     title = f"migrated on {original.world} rank{'s' if original.world > 1 else ''}"
     alike = scene.run(title, asked.migrated, HOROVOD, replayed)
     invariants: tuple[Invariant, ...] = ()
+    further = Checked()
     if asked.world > 1:
-        wide = Settings("", asked.world, asked.steps, cpu=asked.cpu)
+        wide = Settings("", asked.world, asked.steps, cpu=asked.cpu, own=STEPS)
         title = f"migrated by itself on {asked.world} ranks"
         causes = tensorflow.CAUSES if start.tensorflow else OF_TORCH
         run = scene.run(title, asked.migrated, HOROVOD, wide)
         invariants = on_several_ranks(scene, original, run, wide, causes)
-    further = check_scale(scene, settings, original) if scaled else Checked()
-    original, _ = _original_alike(scene, start, settings, original, alike)
+        further = check_scale(scene, settings, original, run) if scaled else further
+    original, alike, _ = _reducing_alike(scene, start, settings, original, alike)
     result = judge(scene, original, alike, (*invariants, *further.invariants))
     return replace(result, notes=(*result.notes, *further.notes))

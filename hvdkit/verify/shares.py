@@ -46,6 +46,8 @@ def check_shares(original: Run, migrated: Run, sharding: Cause) -> Iterator[Inva
         yield _different(migrated, by_index, shared, split)
         yield from _complete(original, migrated, loader, first, sharding)
         yield from _alike(migrated, unlike & trained)
+    elif loader < 0:
+        yield from _by_loss(migrated, sharding)
     else:  # no index, or each rank has a share of its own made before
         yield from _by_content(migrated, loader, first, sharding if any(by_index) else STREAM)
     yield from _apart(migrated, loader, unlike)
@@ -99,6 +101,17 @@ def _by_content(run: Run, loader: int, first: int, cause: Cause) -> Iterator[Inv
     ]
     if all(share and len(set(share)) == len(share) for share in shares):
         yield _different(run, shares, _shared(shares), cause)
+
+
+def _by_loss(run: Run, cause: Cause) -> Iterator[Invariant]:
+    """Where no loader gives the batches: equal weights and another batch give another loss."""
+    losses = {rank: [step.losses for step in steps if step.losses] for rank, steps in run.steps.items()}
+    first = losses[min(losses)]
+    if len(first) < 2 or len(set(first)) < 2:
+        return
+    same = all(other[: len(first)] == first[: len(other)] for other in losses.values())
+    seen = "every rank has the same loss in each step" if same else "by their losses: no loader gives them"
+    yield Invariant("ranks train on different samples", not same, seen, cause)
 
 
 def _apart(run: Run, loader: int, unlike: set[str]) -> Iterator[Invariant]:

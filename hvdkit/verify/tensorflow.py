@@ -35,6 +35,11 @@ CAUSES = Causes(
         "shuffle anew in each epoch: shuffle(..., reshuffle_each_iteration=True), not before cache()",
     ),
     rate=Cause("HVD721", "scale the learning rate once, by hvd.size()"),
+    state=Cause(
+        "HVD714",
+        "ranks hold different state beside what they train: send rank 0's once it is restored "
+        "(hvd.broadcast_variables of the optimizer's variables, too)",
+    ),
     writer=Cause("HVD718", "write files on rank 0 only, and give callbacks that write to rank 0 only"),
 )
 EAGER = "every tf.function ran eagerly, in both scripts: what XLA would refuse to compile is not seen"

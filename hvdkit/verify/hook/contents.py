@@ -14,6 +14,7 @@ import torch
 from hvdkit.verify.hook.files import watch_files
 from hvdkit.verify.hook.imports import after_import
 from hvdkit.verify.hook.recorder import Recorder
+from hvdkit.verify.hook.stored import watch_h5py
 from hvdkit.verify.hook.tensors import digest
 from hvdkit.verify.records import Saved, Tensor
 
@@ -37,7 +38,7 @@ def watch_saves(recorder: Recorder) -> None:
 
     _watch_torch(tell)
     _watch_numpy(tell)
-    after_import({"safetensors.torch": lambda: _watch_safetensors(tell)})
+    after_import({"safetensors.torch": lambda: _watch_safetensors(tell), "h5py": lambda: watch_h5py(note)})
 
 
 def _tensors(path: tuple[str, ...], value: Any) -> Iterator[Tensor]:
@@ -51,6 +52,8 @@ def _tensors(path: tuple[str, ...], value: Any) -> Iterator[Tensor]:
     elif isinstance(value, (list, tuple)):
         for place, item in enumerate(value):
             yield from _tensors((*path, str(place)), item)
+    elif isinstance(value, float):
+        yield Tensor("/".join(path), (), "float", repr(float(value)), 0.0)
     elif hasattr(value, "__array_interface__"):
         held = sys.modules["numpy"].ascontiguousarray(value)
         content = hashlib.sha256(held.tobytes()).hexdigest()

@@ -71,9 +71,10 @@ def _hook_torch(settings: Settings) -> None:
     from hvdkit.verify.hook.contents import watch_saves
     from hvdkit.verify.hook.loaders import watch_loaders
     from hvdkit.verify.hook.order import watch_order
+    from hvdkit.verify.hook.printing import watch_printing
     from hvdkit.verify.hook.reached import watch_reached
     from hvdkit.verify.hook.recorder import Recorder
-    from hvdkit.verify.hook.watch import watch_losses, watch_steps
+    from hvdkit.verify.hook.watch import watch_ddp, watch_losses, watch_steps
 
     if settings.cpu:
         from hvdkit.verify.hook.cpu import run_without_cuda
@@ -88,11 +89,13 @@ def _hook_torch(settings: Settings) -> None:
     for watch in (
         watch_steps,
         watch_losses,
+        watch_ddp,
         watch_loaders,
         watch_order,
         watch_collectives,
         watch_saves,
         watch_reached,
+        watch_printing,
     ):
         watch(recorder)
     if settings.repeat:
@@ -122,7 +125,7 @@ def _hook_horovod_compression(settings: Settings) -> None:
         from hvdkit.verify.hook.float64 import widen_horovod
 
         widen_horovod()
-    if settings.repeat:
+    if settings.repeat or settings.uncompressed:
         from hvdkit.verify.hook.repeat import send_uncompressed
 
         send_uncompressed()
@@ -172,6 +175,7 @@ def _hook_horovod_sync_batch_norm(settings: Settings) -> None:
 
 def _hook_tensorflow(settings: Settings) -> None:
     """Runs once `import tensorflow` has finished, before the script's next line."""
+    from hvdkit.verify.hook.printing import watch_printing
     from hvdkit.verify.hook.tensorflow.batches import watch_batches
     from hvdkit.verify.hook.tensorflow.devices import prepare
     from hvdkit.verify.hook.tensorflow.recorder import Recorder
@@ -180,7 +184,7 @@ def _hook_tensorflow(settings: Settings) -> None:
     prepare(settings)
     seed_everything(start_seed(settings))
     recorder = Recorder.of_process()
-    for watch in (watch_batches, watch_tapes, watch_tensorflow_files):
+    for watch in (watch_batches, watch_tapes, watch_tensorflow_files, watch_printing):
         watch(recorder)
     mark_begun(settings)
 

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from hvdkit.verify.hook.beginning import mark_begun
+from hvdkit.verify.hook.names import optimizer_parameters
 from hvdkit.verify.hook.recorder import Recorder
 from hvdkit.verify.records import CLIPPED, Event
 
@@ -36,6 +37,7 @@ def _watch_creation(recorder: Recorder) -> None:
     def init(self: torch.optim.Optimizer, *args: Any, **kwargs: Any) -> None:
         create(self, *args, **kwargs)
         recorder.made.add(self)
+        recorder.own.watch(self)
         mark_begun(recorder.settings)
 
     torch.optim.Optimizer.__init__ = init  # type: ignore[method-assign]
@@ -56,6 +58,7 @@ def _watch_clip(recorder: Recorder, name: str) -> None:
         pending = set().union(*map(_unreduced, recorder.made))
         if pending & {id(parameter) for parameter in given}:
             recorder.events.append(Event("clip before synchronize", name))
+        recorder.own.note_reduced(given)
         result = clip(given, *args, **kwargs)
         if isinstance(result, torch.Tensor):
             recorder.events.append(Event(CLIPPED, repr(float(result))))
@@ -72,6 +75,7 @@ def _watch_unscale(recorder: Recorder) -> None:
     def watched(self: torch.amp.GradScaler, optimizer: torch.optim.Optimizer) -> None:
         if self.is_enabled() and _unreduced(optimizer):
             recorder.events.append(Event("unscale before synchronize", type(optimizer).__name__))
+        recorder.own.note_reduced(optimizer_parameters(optimizer))
         unscale(self, optimizer)
 
     torch.amp.GradScaler.unscale_ = watched  # type: ignore[method-assign]

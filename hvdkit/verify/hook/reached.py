@@ -10,7 +10,6 @@ import atexit
 import functools
 import os
 from collections.abc import Sized
-from dataclasses import replace
 from multiprocessing.process import BaseProcess
 from typing import Any
 
@@ -18,7 +17,8 @@ import torch
 from torch.utils.data import DataLoader, IterableDataset
 
 from hvdkit.verify.hook.recorder import PENDING, Recorder
-from hvdkit.verify.records import EVALUATION, PASS_LENGTH, RESUME, Step
+from hvdkit.verify.hook.stored import stored
+from hvdkit.verify.records import EVALUATION, PASS_LENGTH, RESUME, complete
 
 
 def watch_reached(recorder: Recorder) -> None:
@@ -75,13 +75,7 @@ def _complete(recorder: Recorder) -> None:
     file = recorder.file
     if file is None or not file.stem.endswith(f"-{os.getpid()}"):
         return
-    if not any(getattr(recorder, name) for name in PENDING):
-        return
-    *lines, line = file.read_text(encoding="utf-8").splitlines(keepends=True)
-    last = Step.from_line(line)
-    more: dict[str, Any] = {name: (*getattr(last, name), *getattr(recorder, name)) for name in PENDING}
-    whole = file.with_suffix(".ended")
-    whole.write_text("".join(lines) + replace(last, **more).to_line() + "\n", encoding="utf-8")
-    whole.replace(file)
+    recorder.saved += stored(recorder.writes)
+    complete(file, {name: getattr(recorder, name) for name in PENDING})
     for name in PENDING:
         getattr(recorder, name).clear()

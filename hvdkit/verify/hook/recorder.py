@@ -21,15 +21,17 @@ from hvdkit.verify.hook.names import (
     optimizer_parameters,
     untrained_modules,
 )
+from hvdkit.verify.hook.own import OwnGradients
 from hvdkit.verify.hook.probe import probe
 from hvdkit.verify.hook.samples import Bases
 from hvdkit.verify.hook.settings import Settings, from_environment, launcher_rank
+from hvdkit.verify.hook.stored import stored
 from hvdkit.verify.hook.tensors import describe, fingerprint, kept_values
 from hvdkit.verify.records import DEVICE, Collective, Draw, Event, Pool, Probe, Saved, Step, Tensor
 
 PENDING = (
-    *("losses", "draws", "batches", "contents", "pools", "probes"),
-    *("events", "writes", "saved", "collectives"),
+    *("losses", "factors", "draws", "batches", "contents", "pools", "probes"),
+    *("events", "writes", "saved", "collectives", "printed"),
 )
 _recorder: Recorder | None = None
 
@@ -58,7 +60,9 @@ class Recorder:
         self.untrained: list[Named] = []  # beside each optimizer's models
         self.gradients: tuple[Tensor, ...] = ()
         self.gradient_values: dict[str, torch.Tensor] = {}
+        self.own = OwnGradients(settings.own)
         self.losses: list[float] = []
+        self.factors: list[float] = []
         self.draws: list[Draw] = []
         self.batches: list[str] = []
         self.contents: list[Draw] = []
@@ -72,6 +76,7 @@ class Recorder:
         self.writes: list[str] = []
         self.saved: list[Saved] = []
         self.collectives: list[Collective] = []
+        self.printed: list[str] = []
         self.file: Path | None = None
 
     @classmethod
@@ -130,6 +135,7 @@ class Recorder:
     def after_step(self, optimizer: torch.optim.Optimizer) -> None:
         """One step is complete."""
         self.counts[id(optimizer)] += 1
+        self.own.left = self.settings.own - min(self.counts.values())
         last = all(count >= self.settings.steps for count in self.counts.values())
         if last:
             written = list(self.writes)
@@ -142,6 +148,7 @@ class Recorder:
     # -- inside ---------------------------------------------------------------------------------
 
     def _meet(self, optimizer: torch.optim.Optimizer) -> None:
+        self.own.watch(optimizer)  # what was added to it since it was made
         self.optimizers.append(optimizer)
         self.counts[id(optimizer)] = 0
         for parameter in optimizer_parameters(optimizer):
@@ -164,6 +171,8 @@ class Recorder:
     def _write(self, optimizer: torch.optim.Optimizer) -> None:
         order = self.optimizers.index(optimizer)
         number = self.counts[id(optimizer)]
+        if number:
+            self.saved += stored(self.writes)
         parameters = self._parameters(optimizer)
         trained = {id(tensor) for _, tensor in parameters}
         frozen = [
@@ -202,6 +211,8 @@ class Recorder:
         )
         kept = {name: _kept(tensors) for name, tensors in fields.items()}
         kept["gradients"] = self.gradient_values
+        if number:
+            kept["own"], kept["reduced"] = self.own.take(parameters)
         (self.settings.path / "values").mkdir(exist_ok=True)
         torch.save(kept, self.settings.path / values)
         with self.file.open("a", encoding="utf-8") as file:

@@ -27,6 +27,8 @@ class Settings:
     adasum: updates are combined by Adasum instead of gradients averaged.
     replicas: devices of a tf.distribute strategy, each recorded as a rank.
     keep: for so many steps the batches are kept, for a run that repeats them.
+    own: for so many steps each rank's own gradients are kept, as they are before they are reduced.
+    uncompressed: gradients are sent as they are, whatever the script asks for.
     repeat: a record of a run of one process whose batches and learning rates every rank has ("" for none).
     """
 
@@ -42,6 +44,8 @@ class Settings:
     adasum: bool = False
     replicas: int = 1
     keep: int = 0
+    own: int = 0
+    uncompressed: bool = False
     repeat: str = ""
 
     @property

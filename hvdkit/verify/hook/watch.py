@@ -9,10 +9,11 @@ from typing import Any
 
 import torch
 
+from hvdkit.verify.hook.own import last_factor
 from hvdkit.verify.hook.recorder import Recorder
 from hvdkit.verify.hook.seeds import align
 from hvdkit.verify.hook.steps import around_steps, hide_adasum_steps, hide_state_steps, inside_a_step
-from hvdkit.verify.records import FLOAT16, Event
+from hvdkit.verify.records import DDP, FLOAT16, Event
 
 
 def watch_steps(recorder: Recorder) -> None:
@@ -26,16 +27,33 @@ def watch_steps(recorder: Recorder) -> None:
 
 
 def watch_losses(recorder: Recorder) -> None:
-    """Note each number that backward() is called on."""
+    """Note each number that backward() is called on, and what it was multiplied by last."""
     backward = torch.Tensor.backward
 
     @functools.wraps(backward)
     def watched(self: torch.Tensor, *args: Any, **kwargs: Any) -> None:
         if self.numel() == 1:
             recorder.losses.append(float(self.detach()))
+            recorder.factors.append(last_factor(self))
         backward(self, *args, **kwargs)  # type: ignore[no-untyped-call]
 
     torch.Tensor.backward = watched  # type: ignore[method-assign]
+
+
+def watch_ddp(recorder: Recorder) -> None:
+    """Note that a model is wrapped in DistributedDataParallel."""
+    if not torch.distributed.is_available():
+        return
+    from torch.nn.parallel import DistributedDataParallel
+
+    wrap = DistributedDataParallel.__init__
+
+    @functools.wraps(wrap)
+    def init(self: Any, *args: Any, **kwargs: Any) -> None:
+        recorder.note_once(DDP)
+        wrap(self, *args, **kwargs)
+
+    DistributedDataParallel.__init__ = init  # type: ignore[method-assign]
 
 
 def watch_horovod_state() -> None:

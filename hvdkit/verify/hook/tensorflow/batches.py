@@ -114,20 +114,26 @@ def _fetched(recorder: Recorder, begun: Pass, draw: Callable[[], Any]) -> Any:
     settings = recorder.settings
     place = (begun.loader, begun.epoch, begun.count)
     begun.count += 1
-    other = _file(Path(settings.replay), place, recorder.rank) if settings.replay else None
+    other = None
+    if settings.repeat:
+        other = _file(Path(settings.repeat), place, 0)
+    elif settings.replay:
+        other = _file(Path(settings.replay), place, recorder.rank)
     if other is None or not other.exists():
         batch = own = draw()
     else:
         own = _drawn_or_last(draw, begun)
         batch = _read(other, own)
-        if _rows(own) - _rows(batch) >= settings.world:  # not a last batch that is divided otherwise
+        if (
+            not settings.repeat and _rows(own) - _rows(batch) >= settings.world
+        ):  # not a last batch that is divided otherwise
             batch = own
     begun.last = own
     for k, seen in enumerate(recorder.seen):
         given = _arrays(of_replica(batch, k))
         seen.draws.append(Draw(begun.loader, begun.epoch, samples(given), TF_DATA))
         seen.batches.append(digest(given))
-        if settings.align and not settings.replay:
+        if settings.align and not settings.replay and not settings.repeat:
             _keep(_file(settings.path, place, k), of_replica(batch, k))
     align(settings, "fetched", *place)
     return batch

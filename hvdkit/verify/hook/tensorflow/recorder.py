@@ -6,6 +6,7 @@ one rank, unless it runs a tf.distribute strategy.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 from collections.abc import Iterable, Sequence
@@ -17,8 +18,9 @@ import tensorflow as tf
 
 from hvdkit.verify.hook.ending import end_process
 from hvdkit.verify.hook.settings import Settings, from_environment, launcher_rank
-from hvdkit.verify.hook.tensorflow.arrays import array_of, describe, kept_values, of_replica
-from hvdkit.verify.records import Draw, Event, Step, Tensor
+from hvdkit.verify.hook.stored import stored
+from hvdkit.verify.hook.tensorflow.arrays import array_of, describe, digest, kept_values, of_replica
+from hvdkit.verify.records import Draw, Event, Step, Tensor, complete
 
 Arrays = dict[str, "np.ndarray[Any, Any]"]
 _recorder: Recorder | None = None
@@ -47,6 +49,8 @@ class Recorder:
         self.losses: list[float] = []
         self.events: list[Event] = []
         self.writes: list[str] = []
+        self.printed: list[str] = []
+        self.file: Path | None = None  # of the first replica
         self.counts: dict[int, int] = {}  # updates, by id of the optimizer
         self.optimizers: list[Any] = []  # kept alive, so that ids stay unique
         self.buffers: list[list[Any]] = []  # beside each optimizer's variables
@@ -62,6 +66,7 @@ class Recorder:
             if settings is None:
                 raise RuntimeError("this process is not part of a verified run")
             _recorder = cls(settings)
+            atexit.register(_recorder.complete)
         return _recorder
 
     @property
@@ -93,10 +98,17 @@ class Recorder:
         self.counts[id(optimizer)] += 1
         self._write(optimizer, [variable for _, variable in pairs], replicas)
         self.losses, self.events = [], []
-        self.writes.clear()  # the list itself is watched
+        self.writes.clear()  # the lists themselves are watched
+        self.printed.clear()
         self.seen = [Seen() for _ in self.seen]
         if all(count >= self.settings.steps for count in self.counts.values()):
             end_process(self.settings, self._ranks(replicas))
+
+    def complete(self) -> None:
+        """This process ends by itself: add what it has done since its last record."""
+        if self.file is not None and self.file.stem.endswith(f"-{os.getpid()}"):
+            more = {"saved": list(stored(self.writes)), "writes": self.writes, "printed": self.printed}
+            complete(self.file, more)
 
     def _ranks(self, replicas: int) -> range:
         return range(self.rank, self.rank + replicas)
@@ -104,6 +116,7 @@ class Recorder:
     def _write(self, optimizer: Any, variables: Sequence[Any], replicas: int) -> None:
         order = self.optimizers.index(optimizer)
         number = self.counts[id(optimizer)]
+        saved = tuple(stored(self.writes)) if number else ()
         for k in range(replicas):
             parameters = dict(zip(_names(optimizer, variables), _of_replica(variables, k)))
             buffers = self.buffers[order]
@@ -128,12 +141,17 @@ class Recorder:
                 loader=draws[-1].loader if draws else -1,
                 epoch=draws[-1].epoch if draws else -1,
                 events=tuple(self.events) if number else (),
+                state=_state(optimizer, variables, k),
                 writes=tuple(self.writes) if number and k == 0 else (),
+                saved=saved if k == 0 else (),
+                printed=tuple(self.printed) if number and k == 0 else (),
                 values=f"values/{name}-{order}-{number}.npz",
             )
             _save(self.settings.path / step.values, fields)
-            with (self.settings.path / f"{name}.jsonl").open("a", encoding="utf-8") as file:
+            path = self.settings.path / f"{name}.jsonl"
+            with path.open("a", encoding="utf-8") as file:
                 file.write(step.to_line() + "\n")
+            self.file = self.file or path
 
 
 def _rate(optimizer: Any) -> float:
@@ -168,6 +186,16 @@ def _buffers_beside(variables: Sequence[Any]) -> list[Any]:
         if inside & trained:
             found.update({id(v): v for v in model.non_trainable_weights})
     return [variable for key, variable in found.items() if key not in trained]
+
+
+def _state(optimizer: Any, variables: Sequence[Any], k: int) -> tuple[Tensor, ...]:
+    """The variables of an optimizer that are not trained by it: moments, averages; not its counts and rate,
+    which are numbers."""
+    held = optimizer.variables
+    trained = {id(variable) for variable in variables}
+    state = [v for v in (held() if callable(held) else held) if id(v) not in trained and len(v.shape)]
+    arrays = zip(_names(optimizer, state), _of_replica(state, k))
+    return tuple(Tensor(name, array.shape, str(array.dtype), digest([array]), 0.0) for name, array in arrays)
 
 
 def _described(arrays: Arrays) -> tuple[Tensor, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
@@ -13,6 +12,7 @@ from tensorflow.python.lib.io.file_io import FileIO
 from hvdkit.verify.hook.files import watch_files
 from hvdkit.verify.hook.imports import after_import
 from hvdkit.verify.hook.seeds import align
+from hvdkit.verify.hook.stored import watch_h5py
 from hvdkit.verify.hook.tensorflow.recorder import Recorder
 from hvdkit.verify.records import Event
 
@@ -47,7 +47,7 @@ def watch_tapes(recorder: Recorder) -> None:
 
     @functools.wraps(gradient)
     def watched(self: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
-        if settings.world == 1 or not settings.align:
+        if settings.world == 1 or settings.repeat or not settings.align:
             numbers = [tf.convert_to_tensor(value) for value in tf.nest.flatten(target)]
             recorder.losses += [float(number) for number in numbers if number.shape.num_elements() == 1]
         return gradient(self, target, *args, **kwargs)
@@ -56,6 +56,8 @@ def watch_tapes(recorder: Recorder) -> None:
     def begin(self: Any) -> Any:
         replica = tf.distribute.get_replica_context()
         place = recorder.rank + (int(replica.replica_id_in_sync_group) if replica else 0)
+        if settings.repeat:
+            place = 0  # on every rank as in the one process
         align(settings, "tape", recorder.taken, place)
         return enter(self)
 
@@ -82,7 +84,7 @@ def watch_broadcasts() -> None:
 def watch_tensorflow_files(recorder: Recorder) -> None:
     """Note what Python writes, and what TensorFlow does: checkpoints, logs for TensorBoard, tf.io."""
     note = watch_files(recorder)
-    after_import({"h5py": lambda: _watch_h5py(note)})
+    after_import({"h5py": lambda: watch_h5py(note)})
     save, check, create = MultiDeviceSaver.save, FileIO._prewrite_check, tf.summary.create_file_writer
 
     @functools.wraps(save)
@@ -104,18 +106,3 @@ def watch_tensorflow_files(recorder: Recorder) -> None:
     MultiDeviceSaver.save = watched_save
     FileIO._prewrite_check = watched_check
     tf.summary.create_file_writer = watched_create
-
-
-def _watch_h5py(note: Callable[[object], str]) -> None:
-    """The HDF5 library opens its files itself."""
-    import h5py  # type: ignore[import-untyped]
-
-    build = h5py.File.__init__
-
-    @functools.wraps(build)
-    def init(self: Any, name: Any, mode: str = "r", *args: Any, **kwargs: Any) -> None:
-        if mode != "r":
-            note(name)  # an open file is none to note
-        build(self, name, mode, *args, **kwargs)
-
-    h5py.File.__init__ = init

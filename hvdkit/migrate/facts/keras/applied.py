@@ -85,13 +85,9 @@ def _steps(facts: Facts) -> Iterator[tuple[Names, ast.Call, ast.expr]]:
         for names, call, receiver in facts.methods(method):
             if names not in tensorflow_files(facts) or not (call.args or call.keywords):
                 continue
-            # Of other things that have an apply(), such as what clips gradients, the result is used.
-            if method != "apply" or _is_statement(names, call) or is_optimizer(facts, names, receiver):
+            # Others have an apply(), too: what clips gradients, a pipeline, a state of another library.
+            if method != "apply" or is_optimizer(facts, names, receiver):
                 yield names, call, receiver
-
-
-def _is_statement(names: Names, call: ast.Call) -> bool:
-    return isinstance(names.parents.get(call), (ast.Expr, ast.Return))
 
 
 def _place(gradient: Gradient) -> tuple[str, int, int]:

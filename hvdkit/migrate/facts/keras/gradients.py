@@ -51,15 +51,11 @@ def gradient_of(facts: Facts, names: Names, call: ast.Call) -> Gradient | None:
 
 
 def is_distributed(facts: Facts, gradient: Gradient) -> bool:
-    """Whether Horovod reduces these gradients: its tape took them, or its optimizer computed them.
+    """Whether Horovod reduces these gradients: its tape took them.
 
     A name is what it was bound to last: a function that trains two models calls both of its tapes `tape`.
     """
     names, tape = gradient.names, gradient.tape
-    function = gradient.node.func
-    if isinstance(function, ast.Attribute) and function.attr in BY_OPTIMIZERS:
-        if facts.flow.made(names, function.value) & words.OPTIMIZERS:
-            return True
     if tape is None:
         return False
     last = last_binding(names, tape) if isinstance(tape, ast.Name) else None

@@ -23,6 +23,6 @@ def is_optimizer(facts: Facts, names: Names, node: ast.expr) -> bool:
 
 def _is_keras(facts: Facts, value: Value) -> bool:
     if value.kind == "made":
-        return value.name.startswith(words.KERAS_OPTIMIZERS) or value.name in words.OPTIMIZERS
+        return value.name.startswith(words.KERAS_OPTIMIZERS)
     bases = facts.flow.bases(value) if value.kind == "object" else ()
     return any(base.startswith(words.KERAS_OPTIMIZERS) for base in bases)

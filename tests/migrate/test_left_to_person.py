@@ -156,16 +156,23 @@ model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
 opt = tf.keras.optimizers.SGD(0.1)
 """
 UNSEEN = {
-    "minimize": (MODEL + "opt.minimize(lambda: loss(model(x)), model.trainable_variables)\n", 5),
+    "minimize, by arguments that are not written out": (MODEL + "opt.minimize(*told)\n", 5),
     "minimize, made elsewhere": (
         "import tensorflow as tf\n\ndef run(opt):\n    opt.minimize(loss, [w])\n\nrun(given.opt)\n",
         4,
     ),
-    "apply": (
-        MODEL
-        + "with tf.GradientTape() as tape:\n    loss = model(x)\n"
-        + "opt.apply(tape.gradient(loss, model.trainable_weights), model.trainable_weights)\n",
+    "apply, of gradients that were read": (MODEL + "opt.apply(read(), model.trainable_weights)\n", 5),
+    "no optimizer": (
+        "import tensorflow as tf\n\nw, b = tf.Variable(1.0), tf.Variable(0.0)\n"
+        "with tf.GradientTape() as tape:\n    loss = w * x + b\n"
+        "grads = tape.gradient(loss, [w, b])\nw.assign_sub(0.1 * grads[0])\n",
         7,
+    ),
+    "no optimizer, over all variables": (
+        "import tensorflow as tf\n\nwith tf.GradientTape() as tape:\n    loss = model(x)\n"
+        "for w, g in zip(model.trainable_variables, tape.gradient(loss, model.trainable_variables)):\n"
+        "    w.assign(w - 0.1 * g)\n",
+        6,
     ),
     "apply, of what is not known": (
         "import tensorflow as tf\n\nwith tf.GradientTape() as tape:\n    loss = f(w)\n"
@@ -235,6 +242,10 @@ SILENT = {
         "import tensorflow as tf\n\nwith tf.GradientTape() as tape:\n    tape.watch(x)\n    y = f(x)\n"
         "print(tape.gradient(y, x))\n"
     ),
+    "gradients that are only measured": (
+        "import tensorflow as tf\n\nnorm = tf.Variable(0.0)\nwith tf.GradientTape() as tape:\n    y = f(w)\n"
+        "norm.assign(tf.norm(tape.gradient(y, w)))\n"
+    ),
     "a function called minimize": (
         "import tensorflow as tf\nfrom scipy import optimize\n\noptimize.minimize(tf.exp, 1)\n"
     ),
@@ -265,7 +276,7 @@ def test_what_only_another_program_trains_is_not_named_of_this(folder: Path) -> 
             import tensorflow as tf
 
             def train(opt):
-                opt.minimize(loss)
+                opt.apply(gradients)
 
             if __name__ == "__main__":
                 train(tf.keras.optimizers.SGD(0.1))

@@ -120,7 +120,7 @@ def test_a_right_program_of_horovod_has_no_open_row(text: str, tmp_path: Path) -
             GRAPH.replace("hvd.DistributedOptimizer(tf.train.AdamOptimizer(0.001 * hvd.size()))", "make()"),
             OPTIMIZER,
         ),
-        (GRAPH + "tf.keras.optimizers.SGD(0.1).minimize(other_loss, [w])\n", OPTIMIZER),
+        (GRAPH + "tf.keras.optimizers.SGD(0.1).apply_gradients(read())\n", OPTIMIZER),
     ],
 )
 def test_one_row_is_open(text: str, row: str, tmp_path: Path) -> None:

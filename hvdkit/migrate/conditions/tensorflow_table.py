@@ -8,8 +8,9 @@ from hvdkit.migrate.conditions.answers import Answer, Code, open_at, places, row
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.coverage.unseen_training import unseen_training
 from hvdkit.migrate.facts.keras import vocabulary as words
+from hvdkit.migrate.facts.keras.applied import applied_gradients
+from hvdkit.migrate.facts.keras.gradients import is_distributed
 from hvdkit.migrate.facts.keras.model_calls import ModelCall, custom_step, keras_calls
-from hvdkit.migrate.facts.keras.tapes import applied_gradients, is_distributed
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
@@ -114,9 +115,9 @@ def _optimizer(facts: Facts, program: ProgramFacts) -> Answer:
         wrapped = facts.flow.made(call.names, optimizer) & words.OPTIMIZERS
         (done if wrapped else bare).append((call.names, call.node))
     for step in (step for step in applied_gradients(facts) if step.names in program.files):
-        for names, gradient in step.gradients:
-            tape = gradient.func.value if isinstance(gradient.func, ast.Attribute) else gradient
-            (done if is_distributed(facts, names, tape) else bare).append((names, gradient))
+        for gradient in step.gradients:
+            reduced = is_distributed(facts, gradient)
+            (done if reduced else bare).append((gradient.names, gradient.node))
     bare += unseen_training(facts, program)
     if bare:
         return open_at("gradients are not averaged at {}", bare)

@@ -51,7 +51,9 @@ def _program(done: Pass, program: ProgramFacts) -> Program:
     refused = told(done.facts, done.refused, program)
     kind = program.kind if rows or refused else "none"
     files = tuple(sorted(names.source.path for names in program.files))
-    return Program(path, kind, files, rows, refused, command_unchanged(done.facts, program) if refused else "")
+    return Program(
+        path, kind, files, rows, refused, command_unchanged(done.facts, program) if refused else ""
+    )
 
 
 def _notes(paths: Sequence[Path], done: Pass, programs: Sequence[Program]) -> tuple[str, ...]:

@@ -45,12 +45,18 @@ NOTHING = (
 STRIPPED = (
     "checkpoints of the wrapped model are read, too: unknown names are ignored, and nothing would be loaded"
 )
-OLDER = "checkpoints of the wrapped model are read, too: their names begin with module., and the new ones do not"
-NOTHING_ADVICE = "strip module. from the names in older checkpoints before loading them, then delete this note"
+OLDER = (
+    "checkpoints of the wrapped model are read, too: their names begin with module., and the new ones do not"
+)
+NOTHING_ADVICE = (
+    "strip module. from the names in older checkpoints before loading them, then delete this note"
+)
 LEFT_OUT = "names that do not begin with module. are dropped here, and none begin with it any more"
 LEFT_OUT_ADVICE = 'keep the others under their own names: key.removeprefix("module.") for every key'
 INSIDE = "unknown names are ignored: an older checkpoint has .module. in the names of a part that was wrapped"
-INSIDE_ADVICE = "remove module. from the names in older checkpoints before loading them, then delete this note"
+INSIDE_ADVICE = (
+    "remove module. from the names in older checkpoints before loading them, then delete this note"
+)
 OLDER_INSIDE = "a part of the model was wrapped: names in older checkpoints have .module. inside"
 INNER = f'replace(".{PREFIX}", ".")'
 STAYS = "this model is wrapped, and the names in the checkpoints that the training writes no longer begin with module."

@@ -10,7 +10,7 @@ from hvdkit.migrate.catalog.finding import manual, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.keras.model_calls import ModelCall
-from hvdkit.migrate.facts.keras.tapes import StepLoop
+from hvdkit.migrate.facts.keras.step_loops import StepLoop
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.tensorflow_programs import (

@@ -9,7 +9,8 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.catalog.finding import refused, required
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.keras.tapes import Applied, applied_gradients, is_distributed
+from hvdkit.migrate.facts.keras.applied import Applied, applied_gradients
+from hvdkit.migrate.facts.keras.gradients import Gradient, is_distributed
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.tensorflow_programs import (
     migrating_files,
@@ -18,8 +19,7 @@ from hvdkit.migrate.facts.programs.tensorflow_programs import (
 )
 from hvdkit.migrate.index.names import Binding, Names
 from hvdkit.migrate.plan import Edit, Finding
-from hvdkit.migrate.rewrites.tensorflow import before
-from hvdkit.migrate.values.arguments import given
+from hvdkit.migrate.rewrites.tensorflow import before, tf
 from hvdkit.migrate.values.binding_order import last_binding
 
 MESSAGE = "gradients are reduced over the ranks"
@@ -32,25 +32,22 @@ def check(facts: Facts) -> Iterator[Finding]:
     for step in applied_gradients(facts):
         if step.names not in migrating_files(facts):
             continue
-        for names, call in step.gradients:
+        for gradient in step.gradients:
+            names, call, tape = gradient.names, gradient.node, gradient.tape
             if call in seen:
                 continue
             seen.add(call)
-            tape = call.func.value if isinstance(call.func, ast.Attribute) else call
-            if is_distributed(facts, names, tape):
+            if is_distributed(facts, gradient):
+                continue
+            if tape is None:
+                yield from _taken(facts, step, gradient, None)
                 continue
             last = last_binding(names, tape) if isinstance(tape, ast.Name) else None
             key = (names, names.function(call), names.source.segment(tape), last)
             first = tapes.setdefault(key, call)
             if first is not call and (_recording(names, first, last) or _follows(names, first, call)):
                 continue
-            yield from _tape(facts, step, names, call, tape, _recording(names, call, last))
-    for names, call, receiver in facts.methods("minimize"):
-        made = facts.flow.made(names, receiver)
-        if names in migrating_files(facts) and any(name.startswith("keras.optimizers.") for name in made):
-            advice = f"take the gradients with a {horovod_name(facts, names)}.DistributedGradientTape, and apply_gradients"
-            message = "minimize takes and applies the gradients of this rank alone"
-            yield refused("HVD713", names, call, message, advice)
+            yield from _taken(facts, step, gradient, _recording(names, call, last))
 
 
 def _follows(names: Names, first: ast.Call, second: ast.Call) -> bool:
@@ -68,11 +65,10 @@ def _recording(names: Names, call: ast.Call, tape: Binding | None) -> ast.expr |
     return None
 
 
-def _tape(
-    facts: Facts, step: Applied, names: Names, call: ast.Call, tape: ast.expr, recording: ast.expr | None
-) -> Iterator[Finding]:
+def _taken(facts: Facts, step: Applied, gradient: Gradient, recording: ast.expr | None) -> Iterator[Finding]:
+    names, call = gradient.names, gradient.node
     replicated = only_with_strategy(facts, names) and names.function(call) in replicated_functions(facts)
-    summed = replicated and not _by_keras(facts, names, call)
+    summed = replicated and not _by_keras(facts, gradient)
     if summed and step.changed:
         advice = (
             "reduce what is applied: hvd.allreduce(gradient, op=hvd.Sum) of each gradient, after the change"
@@ -82,13 +78,13 @@ def _tape(
         )
         yield refused("HVD713", names, call, message, advice)
         return
-    yield required(facts, "HVD713", names, call, MESSAGE, _edit, facts, names, call, tape, summed, recording)
+    yield required(facts, "HVD713", names, call, MESSAGE, _edit, facts, gradient, summed, recording)
 
 
-def _by_keras(facts: Facts, names: Names, call: ast.Call) -> bool:
+def _by_keras(facts: Facts, gradient: Gradient) -> bool:
     """Whether Keras scales the loss that a gradient is of: with one replica its mean is to be averaged."""
-    target = call.args[0] if call.args else None
-    waiting = [target] if isinstance(target, ast.expr) else []
+    names = gradient.names
+    waiting = [gradient.target] if gradient.target is not None else []
     for node in waiting:
         for part in ast.walk(node):
             if isinstance(part, ast.Call) and getattr(part.func, "attr", "") in KERAS_LOSSES:
@@ -99,31 +95,35 @@ def _by_keras(facts: Facts, names: Names, call: ast.Call) -> bool:
     return False
 
 
-def _edit(
-    facts: Facts, names: Names, call: ast.Call, tape: ast.expr, summed: bool, recording: ast.expr | None
-) -> list[Edit]:
-    if not isinstance(tape, ast.Name):
-        raise edits.CannotEdit("the tape has no name")
-    hvd, op = horovod_name(facts, names), ""
-    if summed:
-        op = f", op={hvd}.Sum"
-    made = _listed(facts, names, call)
+def _edit(facts: Facts, gradient: Gradient, summed: bool, recording: ast.expr | None) -> list[Edit]:
+    names, call, tape = gradient.names, gradient.node, gradient.tape
+    hvd = horovod_name(facts, names)
+    op = f", op={hvd}.Sum" if summed else ""
+    if tape is None:  # the optimizer would make one of its own
+        own = f"tape={hvd}.DistributedGradientTape({tf(names)}.GradientTape(){op})"
+        return edits.add_arguments(names.source, call, [own])
+    made = _listed(facts, gradient)
     if recording is not None:
         # A tape that is wrapped while it records is not stopped by gradient(), and refuses it.
         return [*edits.wrap(names.source, recording, f"{hvd}.DistributedGradientTape(", f"{op})"), *made]
+    if not isinstance(tape, ast.Name):
+        raise edits.CannotEdit("the tape has no name of its own")
     line = f"{tape.id} = {hvd}.DistributedGradientTape({tape.id}{op})"
     return [*before(facts, names, names.statement(call), [line]), *made]
 
 
-def _listed(facts: Facts, names: Names, call: ast.Call) -> list[Edit]:
+def _listed(facts: Facts, gradient: Gradient) -> list[Edit]:
     """A variable alone as a list of one: plain Horovod's tape goes through its sources, and finds rows."""
-    sources = given(call, 1, "sources")
-    if facts.options.target != "horovod" or sources is None:
+    sources, source = gradient.sources, gradient.names.source
+    if facts.options.target != "horovod" or sources is None or not _is_tapes(gradient.node):
         return []
-    if facts.flow.made(names, sources) != {"tensorflow.Variable"}:
+    if facts.flow.made(gradient.names, sources) != {"tensorflow.Variable"}:
         return []
-    source = names.source
-    return [*edits.wrap(source, sources, "[", "]"), *edits.wrap(source, call, "", "[0]")]
+    return [*edits.wrap(source, sources, "[", "]"), *edits.wrap(source, gradient.node, "", "[0]")]
+
+
+def _is_tapes(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and call.func.attr == "gradient"
 
 
 KERAS = "import horovod.tensorflow as hvd\n"

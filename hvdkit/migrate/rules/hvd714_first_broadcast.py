@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from hvdkit.dataclass import dataclass
 from hvdkit.migrate.catalog.finding import manual, required
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.keras import vocabulary as words
-from hvdkit.migrate.facts.keras.tapes import StepLoop
+from hvdkit.migrate.facts.keras.model_calls import ModelCall
+from hvdkit.migrate.facts.keras.step_loops import StepLoop
 from hvdkit.migrate.facts.keras.written_variables import variables_at, written_at
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.tensorflow_programs import (
@@ -26,9 +28,16 @@ def check(facts: Facts) -> Iterator[Finding]:
     places: dict[ast.stmt, list[StepLoop]] = {}
     for loop in (loop for loop in training_step_loops(facts) if loop.names in migrating_files(facts)):
         places.setdefault(loop.statement, []).append(loop)
-    for statement, loops in places.items():
-        if not _broadcast_inside(facts, loops[0]):
-            yield _finding(facts, statement, loops)
+    sent: set[tuple[Names, ast.AST, str]] = set()
+    for statement, loops in sorted(places.items(), key=lambda place: place[0].lineno):
+        names, written = loops[0].names, _written(facts, loops)
+        block = names.parents[statement]
+        if _broadcast_inside(facts, loops[0]):
+            continue
+        if "" not in written.optimizers and all((names, block, one) in sent for one in written.optimizers):
+            continue  # the statement above makes the first of these steps
+        sent |= {(names, block, one) for one in written.optimizers}
+        yield _finding(facts, statement, loops, written)
     for step in loopless_steps(facts):
         if step.names in migrating_files(facts):
             message = (
@@ -51,28 +60,48 @@ def _broadcast_inside(facts: Facts, loop: StepLoop) -> bool:
     return any(site.names is loop.names for site in found)
 
 
-def _finding(facts: Facts, statement: ast.stmt, loops: list[StepLoop]) -> Finding:
-    names, hvd = loops[0].names, horovod_name(facts, loops[0].names)
-    message = "after the first step every rank receives rank 0's weights and optimizer state"
+@dataclass(frozen=True)
+class Written:
+    """What is trained at a statement, as it is written there; "" for what cannot be. keras: models alone."""
+
+    models: tuple[str, ...]
+    optimizers: tuple[str, ...]
+    keras: bool
+
+
+def _written(facts: Facts, loops: list[StepLoop]) -> Written:
     models: list[str] = []
     optimizers: list[str] = []
     keras = True
     for loop in loops:
-        optimizers.append(written_at(facts, loop, loop.applied.names, loop.applied.optimizer) or "")
-        for where, call in loop.applied.gradients:
-            sources = call.args[1] if len(call.args) > 1 else None
+        step = loop.step
+        if isinstance(step, ModelCall):
+            model = written_at(facts, loop, step.names, step.model)
+            models.append(f"{model}.variables" if model else "")
+            optimizers.append(f"{model}.optimizer" if model else "")
+            continue
+        optimizers.append(written_at(facts, loop, step.names, step.optimizer) or "")
+        for gradient in step.gradients:
+            where, sources = gradient.names, gradient.sources
             models += variables_at(facts, loop, where, sources) if sources is not None else [""]
             keras = keras and not _of_module(facts, where, sources)
+    return Written(tuple(dict.fromkeys(models)), tuple(dict.fromkeys(optimizers)), keras)
+
+
+def _finding(facts: Facts, statement: ast.stmt, loops: list[StepLoop], written: Written) -> Finding:
+    names, hvd = loops[0].names, horovod_name(facts, loops[0].names)
+    message = "after the first step every rank receives rank 0's weights and optimizer state"
+    models, optimizers = written.models, written.optimizers
     if "" in models or "" in optimizers or not models or any(loop.graph for loop in loops):
         where_not = "is traced by tf.function" if any(loop.graph for loop in loops) else "does not name them"
         message = f"the ranks' weights must be made equal, and this loop {where_not}"
         return manual("HVD714", names, statement, message, _advice(facts, names))
     lines = [f"if {optimizers[0]}.iterations == 1:"]
-    if facts.options.target == "hvdkit" and keras and all(model.endswith(".variables") for model in models):
+    if facts.options.target == "hvdkit" and written.keras and all(m.endswith(".variables") for m in models):
         lines += _pairs(hvd, models, optimizers)
     else:
-        lines += [f"\t{hvd}.broadcast_variables({model}, root_rank=0)" for model in dict.fromkeys(models)]
-        for one in dict.fromkeys(optimizers):
+        lines += [f"\t{hvd}.broadcast_variables({model}, root_rank=0)" for model in models]
+        for one in optimizers:
             lines += _state(facts, hvd, one)
     return required(facts, "HVD714", names, statement, message, after, facts, names, statement, lines)
 
@@ -87,13 +116,13 @@ def _state(facts: Facts, hvd: str, optimizer: str) -> list[str]:
     ]
 
 
-def _pairs(hvd: str, models: list[str], optimizers: list[str]) -> list[str]:
+def _pairs(hvd: str, models: Sequence[str], optimizers: Sequence[str]) -> list[str]:
     """hvd.broadcast(model, optimizer) for each optimizer, or of all models for one."""
-    short = [model[: -len(".variables")] for model in dict.fromkeys(models)]
+    short = [model.removesuffix(".variables") for model in models]
     if len(short) == len(optimizers):
         return [f"\t{hvd}.broadcast({model}, {one})" for model, one in zip(short, optimizers)]
     every = short[0] if len(short) == 1 else f"[{', '.join(short)}]"
-    return [f"\t{hvd}.broadcast({every}, {one})" for one in dict.fromkeys(optimizers)]
+    return [f"\t{hvd}.broadcast({every}, {one})" for one in optimizers]
 
 
 def _of_module(facts: Facts, names: Names, sources: ast.expr | None) -> bool:

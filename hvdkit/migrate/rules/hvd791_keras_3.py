@@ -9,6 +9,7 @@ from hvdkit.migrate.catalog.finding import refused
 from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.library_uses import mentions
+from hvdkit.migrate.facts.keras.applied import applied_gradients
 from hvdkit.migrate.facts.keras.keras_version import pinned
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_files
@@ -48,6 +49,9 @@ def _sign(facts: Facts, names: Names) -> tuple[ast.AST, str] | None:
     for where, node, qualified, _ in mentions(facts, ONLY_KERAS_3):
         if where is names:
             return node, f"{qualified} is Keras 3's"
+    for step in applied_gradients(facts):
+        if step.names is names and getattr(step.node.func, "attr", "") == "apply":
+            return step.node, "an optimizer's apply() is Keras 3's"
     for constant in names.texts.get(BACKEND, ()):
         return constant, "KERAS_BACKEND is Keras 3's"
     version, said = pinned(names)
@@ -59,7 +63,7 @@ RULE = Rule(
     title="Keras 3 needs hvdkit's optimizer",
     what=(
         "Refuses the plain target for programs that show that they run on Keras 3: keras.ops, keras.random, "
-        "KERAS_BACKEND, or a requirements.txt with TensorFlow 2.16 or Keras 3 and no tf-keras."
+        "an optimizer's apply(), KERAS_BACKEND, or a requirements.txt with TensorFlow 2.16 or Keras 3 and no tf-keras."
     ),
     why=(
         "Keras 3 accepts Horovod's optimizer, and never calls its reduction: fit runs, and every rank "

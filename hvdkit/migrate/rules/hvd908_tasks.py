@@ -9,7 +9,7 @@ from hvdkit.migrate.catalog.finding import refused
 from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.pools import in_pool, in_search
-from hvdkit.migrate.facts.keras.tapes import applied_gradients
+from hvdkit.migrate.facts.keras.applied import applied_gradients
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.programs.programs import migrates
 from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_files, migrating_fits

@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from hvdkit.migrate.facts.data.loaders import every_loader
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.keras import vocabulary as tensorflow
+from hvdkit.migrate.facts.keras.applied import applied_gradients, hand_updates
+from hvdkit.migrate.facts.keras.gradients import gradient_of
 from hvdkit.migrate.facts.keras.mentions import tensorflow_files
 from hvdkit.migrate.facts.keras.model_calls import keras_calls
-from hvdkit.migrate.facts.keras.tapes import applied_gradients, is_gradient
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.start_values import is_module
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
@@ -44,7 +45,7 @@ def unseen_training(facts: Facts, program: ProgramFacts) -> list[tuple[Names, as
 
 @once
 def _unseen(facts: Facts) -> list[tuple[Names, ast.Call]]:
-    found = dict.fromkeys((*_steps(facts), *_feeds(facts), *_by_libraries(facts)))
+    found = dict.fromkeys((*_steps(facts), *hand_updates(facts), *_feeds(facts), *_by_libraries(facts)))
     return sorted(found, key=lambda at: (str(at[0].source.path), at[1].lineno, at[1].col_offset))
 
 
@@ -70,7 +71,7 @@ def _steps(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
 def _takes_gradients(facts: Facts, names: Names, call: ast.Call) -> bool:
     """Whether a call is given what a plain tape computed."""
     return any(
-        isinstance(value.node, ast.Call) and is_gradient(facts, value.names, value.node)
+        isinstance(value.node, ast.Call) and gradient_of(facts, value.names, value.node) is not None
         for argument in call.args[:1]
         for value in facts.flow.values(names, argument)
     )
@@ -81,7 +82,7 @@ def _feeds(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
     known = {call.node for call in keras_calls(facts)}
     for method in FEEDS:
         for names, call, _ in facts.methods(method):
-            if names not in tensorflow_files(facts) or call in known:
+            if names not in tensorflow_files(facts) or call in known or facts.flow.functions(names, call):
                 continue
             if method != "fit" or OF_FIT.intersection(keyword.arg or "" for keyword in call.keywords):
                 yield names, call

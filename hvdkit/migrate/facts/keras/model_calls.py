@@ -60,9 +60,18 @@ def keras_calls(facts: Facts) -> tuple[ModelCall, ...]:
             if names not in files:
                 continue
             values = facts.flow.values(names, receiver)
+            if method != "compile" and _is_own(facts, receiver, values, method):
+                continue
             if values & compiled or any(is_model(facts, value) for value in values):
                 found.append(ModelCall(names, call, receiver, method, order))
     return tuple(sorted(found, key=lambda c: (str(c.names.source.path), c.node.lineno, c.node.col_offset)))
+
+
+def _is_own(facts: Facts, receiver: ast.expr, values: frozenset[Value], method: str) -> bool:
+    """Whether the project's own class has the method that is called, and Keras's is not run by this call."""
+    parent = isinstance(receiver, ast.Call) and getattr(receiver.func, "id", "") == "super"
+    objects = [value for value in values if value.kind == "object"]
+    return not parent and bool(objects) and all(facts.flow.methods(value, method) for value in objects)
 
 
 def _compiles(

@@ -37,6 +37,10 @@ REFUSED = {
     "tensorflow.compat.v1.InteractiveSession": "a session of TensorFlow 1 runs a graph",
     "tensorflow.compat.v1.train.MonitoredTrainingSession": "a TensorFlow 1 session owns the loop",
     "tensorflow.train.MonitoredTrainingSession": "a TensorFlow 1 session owns the loop",
+    **{
+        f"tensorflow.compat.v1.train.{name}Optimizer": "it is TensorFlow 1's optimizer, which counts no steps"
+        for name in ("Adadelta", "Adagrad", "Adam", "Ftrl", "GradientDescent", "Momentum", "RMSProp")
+    },
     "tensorflow.contrib.": "tf.contrib is TensorFlow 1's",
     "tensorflow.compat.v1.disable_v2_behavior": "it is a TensorFlow 1 program",
     "tensorflow.compat.v1.disable_eager_execution": "without eager execution it is a TensorFlow 1 program",
@@ -51,8 +55,11 @@ REFUSED = {
     "orbit.": "Orbit owns the loop",
 }
 
+# What makes optimizers with Keras's methods, and wraps them.
+KERAS_OPTIMIZERS = ("keras.optimizers.", "keras.mixed_precision.", "tensorflow_addons.optimizers.")
 OPTIMIZER_CLASSES = ("keras.optimizers.", "tensorflow.train.", "tensorflow.compat.v1.train.")
 TAPE = "tensorflow.GradientTape"
+VARIABLES = ("trainable_variables", "trainable_weights", "variables", "weights")  # attributes of a model
 MODELS = ("keras.Sequential", "keras.Model", "keras.applications.", "keras.models.")
 # Models whose compile is Keras's own.
 PLAIN_MODELS = ("keras.Sequential", "keras.Model", "keras.applications.", "keras.models.clone_model")

@@ -5,21 +5,28 @@ from __future__ import annotations
 import ast
 
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.facts.keras.tapes import StepLoop
+from hvdkit.migrate.facts.keras import vocabulary as words
+from hvdkit.migrate.facts.keras.step_loops import StepLoop
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.spelling import spelled
 
-VARIABLES = ("trainable_variables", "trainable_weights", "variables", "weights")
-
 
 def variables_at(facts: Facts, loop: StepLoop, names: Names, sources: ast.expr) -> list[str]:
-    """What a tape takes gradients by, as it is written at the loop."""
+    """What gradients are taken by, as it is written at the loop; "" for what cannot be written there."""
+    if isinstance(sources, ast.Lambda):
+        return variables_at(facts, loop, names, sources.body)
+    if (
+        isinstance(sources, ast.Call)
+        and getattr(sources.func, "id", "") in ("list", "tuple")
+        and sources.args
+    ):
+        return variables_at(facts, loop, names, sources.args[0])
     if isinstance(sources, ast.BinOp) and isinstance(sources.op, ast.Add):
         return [
             *variables_at(facts, loop, names, sources.left),
             *variables_at(facts, loop, names, sources.right),
         ]
-    if isinstance(sources, ast.Attribute) and sources.attr in VARIABLES:
+    if isinstance(sources, ast.Attribute) and sources.attr in words.VARIABLES:
         model = written_at(facts, loop, names, sources.value)
         return [f"{model}.variables" if model else ""]
     if isinstance(sources, ast.Name):

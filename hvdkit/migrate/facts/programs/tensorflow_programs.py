@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.keras import vocabulary as words
+from hvdkit.migrate.facts.keras.applied import applied_gradients
 from hvdkit.migrate.facts.keras.model_calls import ModelCall, keras_calls
+from hvdkit.migrate.facts.keras.step_loops import Step, StepLoop, step_loops
 from hvdkit.migrate.facts.keras.strategies import Strategies, find_strategies
-from hvdkit.migrate.facts.keras.tapes import Applied, StepLoop, applied_gradients, step_loops
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import kinds_of, programs_of
 from hvdkit.migrate.index.names import FUNCTIONS, FunctionNode, Names
@@ -69,18 +70,21 @@ def is_migrating(facts: Facts, call: ModelCall) -> bool:
 @once
 def training_step_loops(facts: Facts) -> tuple[StepLoop, ...]:
     """The loops over batches around training steps."""
-    return step_loops(
-        facts, [step for step in applied_gradients(facts) if step.names in training_files(facts)]
-    )
+    return step_loops(facts, _steps(facts))
+
+
+def _steps(facts: Facts) -> list[Step]:
+    """What a script calls for each batch: an optimizer's step, or a model's train_on_batch."""
+    fed = [call for call in keras_calls(facts) if call.method == "train_on_batch"]
+    steps: list[Step] = [*applied_gradients(facts), *fed]
+    return [step for step in steps if step.names in training_files(facts)]
 
 
 @once
-def loopless_steps(facts: Facts) -> tuple[Applied, ...]:
+def loopless_steps(facts: Facts) -> tuple[Step, ...]:
     """The training steps that no loop was found for; Keras itself calls a model's train_step."""
-    run = {loop.applied for loop in training_step_loops(facts)}
-    steps = (
-        step for step in applied_gradients(facts) if step.names in training_files(facts) and step not in run
-    )
+    run = {loop.step for loop in training_step_loops(facts)}
+    steps = (step for step in _steps(facts) if step not in run)
     return tuple(s for s in steps if getattr(s.names.function(s.node), "name", "") != "train_step")
 
 
@@ -141,6 +145,7 @@ def trains_by_hand(facts: Facts, names: Names) -> bool:
     """Whether a file takes gradients, reduces or loops over steps itself."""
     reduces = any(use.names is names for use in mirrored_strategies(facts).of("reduce", "gather"))
     places = [
+        *(gradient.names for step in applied_gradients(facts) for gradient in step.gradients),
         *(step.names for step in applied_gradients(facts)),
         *(loop.names for loop in training_step_loops(facts)),
     ]

@@ -147,11 +147,11 @@ class Chains:
 
     def _by_models(self) -> Iterator[tuple[Names, ast.expr, bool]]:
         for call in keras_calls(self._facts):
-            if call.names not in training_files(self._facts):
+            if call.names not in training_files(self._facts) or call.method in ("compile", "train_on_batch"):
                 continue
             for parameter, trains in (("x", call.method.startswith("fit")), ("validation_data", False)):
                 given = call.argument(parameter)
-                if given is not None and call.method != "compile":
+                if given is not None:
                     yield call.names, given, trains
         for names, adapt, _ in self._facts.methods("adapt"):
             if names in training_files(self._facts) and adapt.args:

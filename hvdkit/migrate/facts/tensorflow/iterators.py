@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.facts.keras.tapes import StepLoop
+from hvdkit.migrate.facts.keras.step_loops import StepLoop
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.tensorflow.datasets import Chain, operation, run_over
 from hvdkit.migrate.index.names import Names

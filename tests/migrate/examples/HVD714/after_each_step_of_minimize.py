@@ -1,0 +1,10 @@
+# Changed: A loop that minimizes, its variables given as a function.
+
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+optimizer = tf.keras.optimizers.SGD(0.1)
+for x, y in data:
+    def loss():
+        return tf.reduce_mean((model(x) - y) ** 2)
+    optimizer.minimize(loss, var_list=lambda: model.trainable_weights)

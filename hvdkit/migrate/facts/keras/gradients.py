@@ -1,4 +1,4 @@
-"""The calls that compute gradients in TensorFlow: of a tape, or of an optimizer of Keras that has one inside."""
+"""The calls that compute gradients in TensorFlow: of a tape, or of a Keras optimizer with one inside."""
 
 from __future__ import annotations
 

@@ -146,8 +146,8 @@ def listen(
         if error.errno == errno.EADDRINUSE:
             raise MeetingError(
                 f"the control port {address}:{port} is in use on this host",
-                why="rank 0 listens there for the others; another job, or another program, is on it",
-                fix=f"end that job, or choose another port on all nodes: {port_from}",
+                why="rank 0 listens there for the others; a different job or program is using it",
+                fix=f"stop that job, or choose a different port on all nodes: {port_from}",
             ) from None
         if error.errno == errno.EADDRNOTAVAIL:
             raise MeetingError(
@@ -156,7 +156,7 @@ def listen(
                 fix="set it to an address of the host that runs rank 0",
             ) from None
         raise MeetingError(
-            f"cannot listen on {address}:{port}: {error}", fix=f"choose another port: {port_from}"
+            f"cannot listen on {address}:{port}: {error}", fix=f"choose a different port: {port_from}"
         ) from error
 
 
@@ -173,15 +173,15 @@ def ask(address: str, port: int, message: Message) -> Message:
         response = connection.getresponse()
         body = response.read()
     except http.client.HTTPException as error:
-        raise OtherJobError(f"what answers there does not speak HTTP: {error!r}") from error
+        raise OtherJobError(f"the server there does not speak HTTP: {error!r}") from error
     finally:
         connection.close()
     if response.status == 409:
-        raise OtherJobError("another job answers there")
+        raise OtherJobError("a different job answers there")
     try:
         reply = json.loads(body) if response.status == 200 else None
     except ValueError:
         reply = None
     if not isinstance(reply, dict):
-        raise OtherJobError(f"what answers there is not hvdkit (status {response.status})")
+        raise OtherJobError(f"the server there is not hvdkit (status {response.status})")
     return reply

@@ -16,7 +16,7 @@ def write_files(texts: Mapping[Path, str], context: Path, force: bool) -> list[P
     force: replace files that are there. Raises: ExistsError, OutsideTree with nothing written; HvdkitError.
     """
     wanted = {path: text.encode() for path, text in texts.items()}
-    different = to_write(wanted, context, force, "--output deploy writes into a folder of its own")
+    different = to_write(wanted, context, force, "--output deploy writes to a separate folder")
     for path, data in different.items():
         make_folder(path.parent)
         try:

@@ -22,7 +22,7 @@ else:
 
 # RFC 1123 labels, with the underscore that clusters use all the same. A leading "-" would be an option.
 _NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?")
-_WHY_NAME = "host names end up on command lines of ssh and a shell"
+_WHY_NAME = "host names become part of ssh and shell command lines"
 
 
 class HostError(HvdkitError):
@@ -58,7 +58,7 @@ class HostList:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options that name hosts, as horovodrun has them, and --nodes."""
     group = parser.add_mutually_exclusive_group()
-    group.add_argument("-H", "--hosts", metavar="A:2,B:2", help="hosts and the ranks that each takes")
+    group.add_argument("-H", "--hosts", metavar="A:2,B:2", help="hosts and the number of ranks on each")
     group.add_argument(
         "--hostfile",
         "-hostfile",
@@ -105,7 +105,7 @@ def read_hostfile(file: Path) -> HostList:
         unknown = sorted(settings.keys() - {"slots", "max_slots", "max-slots"})
         if unknown:
             raise HostError(
-                f"{place}: {unknown[0]!r} is no setting of a host",
+                f"{place}: {unknown[0]!r} is not a setting of a host",
                 fix=f"write the line as `{words[0]} slots=2`",
             )
         host = _host(words[0], place)
@@ -133,13 +133,13 @@ def parse_nodes(table: Mapping[str, object], place: str) -> HostList:
     unknown = sorted(table.keys() - {"nodes", "gpus_per_node", "ctrl_port"})
     if unknown:
         raise HostError(
-            f"{place}: {unknown[0]!r} is no setting of a node list",
+            f"{place}: {unknown[0]!r} is not a setting of a node list",
             fix="the settings are nodes, gpus_per_node and ctrl_port",
         )
     nodes = table.get("nodes")
     if not isinstance(nodes, list) or not all(isinstance(node, dict) and "addr" in node for node in nodes):
         raise HostError(
-            f"{place} holds no node list",
+            f"{place} does not contain a node list",
             why="every node is found by its address",
             fix='write `nodes = [{addr = "192.168.1.12"}, {addr = "192.168.1.11"}]`',
         )
@@ -151,7 +151,7 @@ def parse_nodes(table: Mapping[str, object], place: str) -> HostList:
     twice = [host.name for host in hosts if hosts.count(host) > 1]
     if twice:
         raise HostError(
-            f"{place}: {twice[0]} is there twice", fix="name every node once; gpus_per_node counts"
+            f"{place}: {twice[0]} is listed twice", fix="list every node once; gpus_per_node sets its ranks"
         )
     return HostList(_collect(hosts, place).hosts, port)
 
@@ -170,7 +170,7 @@ def _host(text: str, place: str) -> Host:
     if ":" in slots:
         raise HostError(
             f"{place}: {text!r} is not HOST:SLOTS",
-            why="Horovod's launcher takes IPv4 addresses and names, and one ssh port for all hosts",
+            why="Horovod's launcher accepts IPv4 addresses and names, and one ssh port for all hosts",
             fix="write `a:2`; the ssh port goes into --ssh-port",
         )
     return Host(_name(name, place), _slots(slots, place) if colon else 1)
@@ -179,8 +179,8 @@ def _host(text: str, place: str) -> Host:
 def _name(name: str, place: str) -> str:
     if "@" in name:
         raise HostError(
-            f"{place}: {name!r} holds a user",
-            why="Horovod's launcher takes the name alone",
+            f"{place}: {name!r} contains a user name",
+            why="Horovod's launcher accepts only the host name",
             fix=f"put `User` for {name.partition('@')[2]} into ~/.ssh/config",
         )
     if _NAME.fullmatch(name) is None:
@@ -199,9 +199,9 @@ def _started_by_ssh(hosts: list[Host], place: str) -> HostList:
     here = [host.name for host in hosts if host.name == "localhost" or host.name.startswith("127.")]
     if here and len({host.name for host in hosts}) > 1:
         raise HostError(
-            f"{place}: {here[0]} beside other hosts",
-            why="on each of them the name stands for itself",
-            fix="write this machine's name or address as the others know it",
+            f"{place}: {here[0]} together with other hosts",
+            why="on each of them the name means that host itself",
+            fix="write the name or address by which the others know this machine",
         )
     return _collect(hosts, place)
 

@@ -32,8 +32,8 @@ DIVIDED = Cause(
 )
 OTHER = Cause(
     "HVD401",
-    "what comes out of the average is not the average: look at the optimizer's op, at divisors of the loss "
-    "and at what changes gradients between backward() and step()",
+    "the result of the average is not the average: check the optimizer's op, divisors of the loss, and "
+    "code that changes gradients between backward() and step()",
 )
 UNSEEN = "the scale of the average was not checked: {0}"
 
@@ -102,11 +102,11 @@ def _unlike(step: Step, others: list[Step]) -> str:
     """Why ranks cannot be expected to have this step's gradient; "" where they can."""
     if not step.number:
         starts = {tuple(t.digest for t in state.parameters + state.frozen) for state in (step, *others)}
-        return "" if len(starts) == 1 else "ranks start from other weights than one process"
+        return "" if len(starts) == 1 else "ranks start from different weights than one process"
     if not step.batches:
-        return "the batches come from no DataLoader"
+        return "the batches do not come from a DataLoader"
     if any(other.batches != step.batches for other in others):
-        return "ranks take other batches for a step than one process"
+        return "ranks use different batches for a step than one process"
     return ""
 
 

@@ -32,15 +32,15 @@ CAUSES = Causes(
     ),
     order=Cause(
         "HVD710",
-        "shuffle anew in each epoch: shuffle(..., reshuffle_each_iteration=True), not before cache()",
+        "reshuffle in each epoch: shuffle(..., reshuffle_each_iteration=True), not before cache()",
     ),
     rate=Cause("HVD721", "scale the learning rate once, by hvd.size()"),
-    writer=Cause("HVD718", "write files on rank 0 only, and give callbacks that write to rank 0 only"),
+    writer=Cause("HVD718", "write files on rank 0 only, and pass callbacks that write on rank 0 only"),
 )
-EAGER = "every tf.function ran eagerly, in both scripts: what XLA would refuse to compile is not seen"
+EAGER = "every tf.function ran eagerly, in both scripts: code that XLA cannot compile is not detected"
 REPLAYED = (
     "the original is one process: on 1 rank its batches were replayed in the migrated run and the random "
-    "state set at each batch and tape in both (a sharded dataset is shuffled in another order)"
+    "state set at each batch and tape in both (a sharded dataset is shuffled in a different order)"
 )
 DIVIDED = (
     "the original's strategy ran on {0} logical CPU devices: each rank of the migrated run was given the "

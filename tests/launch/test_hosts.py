@@ -52,7 +52,7 @@ def test_what_a_shell_would_act_on_is_refused_everywhere(name: str, tmp_path: Pa
         ("a:x", "number of ranks"),
         ("a:6006:1", "--ssh-port"),
         ("me@a:1", "~/.ssh/config"),
-        ("localhost:2,b:2", "as the others know it"),
+        ("localhost:2,b:2", "the others know this machine"),
     ],
 )
 def test_the_error_says_what_to_write(text: str, part: str) -> None:

@@ -21,4 +21,4 @@ def drawn_alike(site: Site) -> Edit:
     elif isinstance(call.func, ast.Attribute):
         made = f"{names.source.segment(call.func.value)}.{OWN_GENERATORS[PICKS[site.name]]}(0)"
         return edits.replace(names.source, call.func.value, made)
-    raise edits.CannotEdit("draw it by a generator that has the same seed on all ranks")
+    raise edits.CannotEdit("draw it from a generator with the same seed on all ranks")

@@ -22,7 +22,7 @@ class ExistsError(HvdkitError):
 def add_gate(parser: argparse.ArgumentParser) -> None:
     """The options that let a command write where what it changes could not be seen or taken back."""
     gate = parser.add_argument_group("where to write")
-    gate.add_argument("--allow-dirty", action="store_true", help="write into a tree with uncommitted changes")
+    gate.add_argument("--allow-dirty", action="store_true", help="write to a tree with uncommitted changes")
     gate.add_argument("--allow-no-vcs", action="store_true", help="write where there is no version control")
 
 
@@ -44,9 +44,9 @@ def write_elsewhere(
     back = f"{command} --undo {os.path.relpath(folder)}"
     make_folder(folder)
     if different:
-        with _failing(f"{back} takes back those that were written"):
+        with _failing(f"{back} removes those that were written"):
             write_all(different, root_of([folder]))
-    print(f"wrote {len(wanted)} file(s) under {os.path.relpath(folder)}; {back} takes them back", file=said)
+    print(f"wrote {len(wanted)} file(s) under {os.path.relpath(folder)}; {back} removes them", file=said)
 
 
 def to_write(wanted: Mapping[Path, bytes], root: Path, force: bool, instead: str) -> dict[Path, bytes]:
@@ -61,8 +61,8 @@ def to_write(wanted: Mapping[Path, bytes], root: Path, force: bool, instead: str
     there = [str(path) for path in different if os.path.lexists(path)]
     if there and not force:
         raise ExistsError(
-            f"already there: {', '.join(there)}",
-            "what is in them would be lost; nothing was written",
+            f"these files exist: {', '.join(there)}",
+            "their contents would be lost; nothing was written",
             f"--force replaces them; {instead}",
         )
     return different
@@ -73,7 +73,7 @@ def make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise HvdkitError(f"{folder} cannot be made: {error.strerror}") from error
+        raise HvdkitError(f"{folder} cannot be created: {error.strerror}") from error
 
 
 def put(path: Path, data: bytes) -> None:
@@ -100,6 +100,6 @@ def _failing(fix: str) -> Iterator[None]:
     except OSError as error:
         raise HvdkitError(
             f"{error.filename or 'a file'} cannot be written: {error.strerror}",
-            "each file is either as it was or as it should be" if fix else "",
+            "each file is either unchanged or complete" if fix else "",
             fix,
         ) from error

@@ -48,14 +48,14 @@ class Signs:
 
 CONSTRUCTS = {
     "init": Signs(
-        ("Horovod is initialised before CUDA", "Horovod is initialised before TensorFlow works"),
+        ("Horovod is initialized before CUDA", "Horovod is initialized before TensorFlow is used"),
         missed_by=("HVD853",),
     ),
     "set_device(local_rank)": Signs(("each process has its own device",), missed_by=("HVD85",)),
     "sampler(size,rank)": Signs(
         ("training data is sharded by rank",), missed_by=("HVD810", "HVD811", "HVD812", "HVD815")
     ),
-    "set_epoch": Signs(("each epoch has an order of its own",), missed_by=("HVD813",)),
+    "set_epoch": Signs(("each epoch has a different order",), missed_by=("HVD813",)),
     "DistributedOptimizer": Signs(("every optimizer averages gradients",), missed_by=("HVD82",)),
     "broadcast_parameters": Signs(("ranks start from the same weights",), missed_by=("HVD835", "HVD836")),
     "broadcast_optimizer_state": Signs(calls=("broadcast_optimizer_state",), missed_by=("HVD834", "HVD837")),

@@ -17,12 +17,12 @@ from hvdkit.printable import make_printable
 COMMANDS: dict[str, tuple[str, str]] = {
     "migrate": ("hvdkit.migrate.command", "rewrite a script or a project to Horovod"),
     "check": ("hvdkit.check.command", "find what is silently wrong in a script that uses Horovod"),
-    "verify": ("hvdkit.verify.command", "show that a migrated script computes what the original did"),
+    "verify": ("hvdkit.verify.command", "prove that a migrated script computes what the original does"),
     "rules": ("hvdkit.migrate.catalog.pages", "list the rules of migrate and check"),
-    "explain": ("hvdkit.explain.command", "say what a rule does, or why a job failed: --log FILE"),
-    "run": ("hvdkit.launch.command", "look at the hosts, start the ranks, stay with them to the end"),
-    "setup-ssh": ("hvdkit.launch.setup_ssh", "say what to copy where until ssh asks nothing any more"),
-    "docker": ("hvdkit.docker.command", "write what runs a script in containers, and on Kubernetes"),
+    "explain": ("hvdkit.explain.command", "explain a rule, or why a job failed: --log FILE"),
+    "run": ("hvdkit.launch.command", "check the hosts, start the ranks, watch them until they end"),
+    "setup-ssh": ("hvdkit.launch.setup_ssh", "show what to copy until ssh works without a prompt"),
+    "docker": ("hvdkit.docker.command", "write the files that run a script in containers and on Kubernetes"),
     "doctor": ("hvdkit.doctor.command", "find what is wrong with this machine, or with the hosts of a job"),
     "install-horovod": ("hvdkit.install.command", "build and install a Horovod that fits this environment"),
 }
@@ -32,13 +32,13 @@ OPTIONS = ("help", "--help", "--version")
 EXAMPLES = """\
 examples:
   hvdkit migrate train.py                   show the diff and what is left to you; nothing is written
-  hvdkit migrate src/ --write               rewrite a project; hvdkit migrate --undo takes it back
+  hvdkit migrate src/ --write               rewrite a project; hvdkit migrate --undo restores it
   hvdkit check train.py                     what is silently wrong in a script that uses Horovod
   hvdkit verify train_ddp.py train_hvd.py   both run on 2 ranks, weights compared after each step
-  hvdkit run -np 4 -H a:2,b:2 python train.py   look at two hosts, then start four ranks on them
-  hvdkit docker train.py --kubernetes       Dockerfile, compose.yaml and manifests of a Horovod script
-  hvdkit doctor -H a:2,b:2                  what stands between two hosts and a job
-  hvdkit install-horovod                    Horovod for the torch or TensorFlow installed here
+  hvdkit run -np 4 -H a:2,b:2 python train.py   check two hosts, then start four ranks on them
+  hvdkit docker train.py --kubernetes       Dockerfile, compose.yaml and manifests for a Horovod script
+  hvdkit doctor -H a:2,b:2                  find what prevents a job on two hosts
+  hvdkit install-horovod                    build Horovod for the torch or TensorFlow installed here
 """
 
 

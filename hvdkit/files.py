@@ -109,7 +109,7 @@ def _remove_unlocked(path: Path) -> None:
 def _check_readable(path: Path, status: os.stat_result, largest: int) -> None:
     _check_regular(path, status)
     if status.st_size > largest:
-        seen = f"it holds {status.st_size} bytes, more than the {largest} that are read"
+        seen = f"it is {status.st_size} bytes, more than the limit of {largest}"
         raise OSError(errno.EFBIG, seen, path)
 
 

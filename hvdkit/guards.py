@@ -53,20 +53,20 @@ def check_adasum(hvd: Any, process_set: object) -> None:
     """
     if not hvd.mpi_enabled():
         raise AdasumUnavailableError(
-            "Adasum was asked for, and this job does not run on MPI",
-            why="Horovod implements Adasum on MPI alone; the first step would fail: "
+            "Adasum is requested, and this job does not use MPI",
+            why="Horovod implements Adasum only with MPI; the first step would fail: "
             "No Adasum operation enabled",
-            fix="start the job with `horovodrun --mpi` on a Horovod built with MPI, or leave Adasum out",
+            fix="start the job with `horovodrun --mpi` on a Horovod built with MPI, or do not use Adasum",
         )
     if hvd.size() & (hvd.size() - 1):
         raise AdasumUnavailableError(
-            f"Adasum was asked for with {hvd.size()} ranks",
+            f"Adasum is requested with {hvd.size()} ranks",
             why="Adasum combines ranks in pairs and needs a power of two",
-            fix=f"run on {1 << (hvd.size().bit_length() - 1)} ranks, or leave Adasum out",
+            fix=f"run on {1 << (hvd.size().bit_length() - 1)} ranks, or do not use Adasum",
         )
     if process_set is not hvd.global_process_set:
         raise AdasumUnsupportedError(
-            "Adasum was asked for within a process set",
-            why="Horovod implements Adasum for all ranks together only",
-            fix="leave process_set out, or Adasum",
+            "Adasum is requested within a process set",
+            why="Horovod implements Adasum only for all ranks together",
+            fix="do not pass process_set, or do not use Adasum",
         )

@@ -13,15 +13,15 @@ from truth.probe import digest
 from truth.programs import BATCH, TRAINED, VALIDATED
 from truth.runs import NO_CARDS, Claims, Job, Seen
 
-STARTS = "Horovod is initialised before CUDA"
+STARTS = "Horovod is initialized before CUDA"
 STARTS_ITSELF = "every program that calls Horovod starts it"
 DEVICE = "each process has its own device"
 SHARDED = "training data is sharded by rank"
-ORDER = "each epoch has an order of its own"
+ORDER = "each epoch has a different order"
 AVERAGED = "every optimizer averages gradients"
 SAME = "ranks start from the same weights"
 FILES = "files are written by rank 0 only"
-REDUCED = "reductions say what they compute"
+REDUCED = "reductions name their operation"
 LEFT_OVER = "no DDP or process group is left"
 ROWS = (STARTS, STARTS_ITSELF, DEVICE, SHARDED, ORDER, AVERAGED, SAME, FILES, REDUCED, LEFT_OVER)
 VERDICT = "the verdict"  # what no row is about: crashes, epochs, validation, folders

@@ -75,9 +75,9 @@ class Board:
                 }
             if self.who.setdefault(node, who) != who:
                 return {
-                    "refused": f"{self.name(node)} is in this job already: {self.who[node]}",
-                    "why": "every node is started once; or a second job was started with this node list",
-                    "fix": "start it once on each node, or give the second job another ctrl_port",
+                    "refused": f"{self.name(node)} is already in this job: {self.who[node]}",
+                    "why": "every node is started once; or a second job is running with this node list",
+                    "fix": "start it once on each node, or give the second job a different ctrl_port",
                 }
             self.seen[node] = self.clock()
             self.addresses[node] = address
@@ -121,13 +121,13 @@ class Board:
     def _absent(self, now: float) -> str:
         if now <= self._deadline or not self.missing():
             return ""
-        return f"{', '.join(self.missing())} did not come within {self.seconds:g} s"
+        return f"{', '.join(self.missing())} did not connect within {self.seconds:g} s"
 
     def _silent(self) -> str:
         if not self.lost:
             return ""
         names = ", ".join(self.name(node) for node in sorted(self.lost))
-        return f"nothing was heard of {names} for {SILENCE_SECONDS:g} s"
+        return f"no message from {names} for {SILENCE_SECONDS:g} s"
 
     def _failed(self, now: float) -> str:
         if not self.failures:

@@ -58,7 +58,7 @@ def _is_started(hosts: HostList) -> bool:
         raise LaunchEnvironmentError(
             f"{first.launcher} started {first.size} processes; the node list has {len(hosts.hosts)} nodes",
             why="with a node list one process is started on every node, and it starts the ranks",
-            fix=f"start one process a node, or take the node list away: {first.launcher} needs none",
+            fix=f"start one process per node, or remove the node list: {first.launcher} needs none",
         )
     return False
 

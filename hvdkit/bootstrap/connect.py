@@ -55,7 +55,7 @@ def connected(horovod: ModuleType, comm: Any, process_sets: Any) -> Iterator[tup
 
     Raises:
         LaunchEnvironmentError: the environment is half set, wrong, or contradicts itself.
-        MeetingError: a rank did not come in time, the port is taken, or another job answers on it.
+        MeetingError: a rank did not come in time, the port is taken, or a different job answers on it.
     """
     environ = os.environ
     again = not horovod.is_initialized()
@@ -185,10 +185,10 @@ class _Guest:
             time.sleep(_POLL_SECONDS)
         place = f"{self.meeting.root} ({self.address}), port {self.meeting.port}"
         raise MeetingError(
-            f"{self.member} did not hear from rank 0 at {place} within {self.seconds:g} s: "
+            f"{self.member} got no answer from rank 0 at {place} within {self.seconds:g} s: "
             f"{last or 'it answers, but the job is not complete'}",
-            why="rank 0 tells the others who is in the job",
-            fix=f"start rank 0, let the port through, or take another on all nodes: {CONTROL_PORT}=PORT",
+            why="rank 0 gives the others the list of ranks",
+            fix=f"start rank 0, open the port, or use a different one on all nodes: {CONTROL_PORT}=PORT",
         )
 
     def finished(self) -> None:
@@ -229,7 +229,7 @@ def _refuse_contradictions(environ: MutableMapping[str, str], launch: Launch, gl
     if not gloo_built:
         raise LaunchEnvironmentError(
             f"{launch.launcher} started this process, and this Horovod was built without Gloo",
-            why="without MPI's launcher the ranks of a job meet by Gloo",
+            why="without MPI's launcher the ranks of a job connect through Gloo",
             fix="run `hvdkit install-horovod`, or start the job with horovodrun or mpirun",
         )
     for name in ("HOROVOD_CONTROLLER", "HOROVOD_CPU_OPERATIONS"):
@@ -237,7 +237,7 @@ def _refuse_contradictions(environ: MutableMapping[str, str], launch: Launch, gl
         if value.lower() != "gloo":
             raise LaunchEnvironmentError(
                 f"{name}={value} contradicts {launch.launcher}, which started this process",
-                why="without MPI's launcher the ranks of a job meet by Gloo",
+                why="without MPI's launcher the ranks of a job connect through Gloo",
                 fix=f"unset {name}, or start the job with horovodrun --mpi or mpirun",
             )
 
@@ -269,7 +269,7 @@ def _resolve(meeting: Meeting, member: Member, deadline: float) -> str:
             if time.monotonic() > deadline:
                 raise MeetingError(
                     f"{member} cannot resolve {meeting.root}, rank 0's host ({meeting.said_by}): {error}",
-                    why="rank 0 tells the others who is in the job",
+                    why="rank 0 gives the others the list of ranks",
                     fix=f"make {meeting.root} known on {member.host} (DNS or /etc/hosts), or use its address",
                 ) from None
             time.sleep(_POLL_SECONDS)

@@ -288,8 +288,8 @@ def listen(
         if error.errno == errno.EADDRINUSE:
             raise MeetingError(
                 f"the control port {address}:{port} is in use on this host",
-                why="rank 0 listens there for the others; another job, or another program, is on it",
-                fix=f"end that job, or choose another port on all nodes: {port_from}",
+                why="rank 0 listens there for the others; a different job or program is using it",
+                fix=f"stop that job, or choose a different port on all nodes: {port_from}",
             ) from None
         if error.errno == errno.EADDRNOTAVAIL:
             raise MeetingError(
@@ -298,7 +298,7 @@ def listen(
                 fix="set it to an address of the host that runs rank 0",
             ) from None
         raise MeetingError(
-            f"cannot listen on {address}:{port}: {error}", fix=f"choose another port: {port_from}"
+            f"cannot listen on {address}:{port}: {error}", fix=f"choose a different port: {port_from}"
         ) from error
 
 

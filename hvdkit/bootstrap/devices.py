@@ -24,6 +24,6 @@ def device_index(local_rank: int, local_size: int, visible: int) -> int:
             f"this host runs {local_size} ranks but {visible} CUDA devices are visible to local rank "
             f"{local_rank}",
             why="two ranks on one device slow each other down, and NCCL refuses them",
-            fix=f"start at most {visible} ranks here (`-H HOST:{visible}`), or widen CUDA_VISIBLE_DEVICES",
+            fix=f"start at most {visible} ranks here (`-H HOST:{visible}`), or extend CUDA_VISIBLE_DEVICES",
         )
     return local_rank

@@ -81,8 +81,8 @@ def refuse_copies(launches: tuple[Launch, ...], rank: int, size: int) -> None:
             raise UnsynchronisedCopiesError(
                 f"{launch.launcher} started {launch.size} processes ({launch.size_variable}={launch.size}), "
                 f"but Horovod's world has size {size}",
-                why=f"Horovod did not connect them: {launch.size // size} unsynchronised copies of the "
-                "script would train side by side and overwrite each other's files",
+                why=f"Horovod did not connect them: {launch.size // size} unsynchronized copies of "
+                "the script would train independently and overwrite each other's files",
                 fix=f"start it with `{_horovodrun(launch)}`",
             )
 

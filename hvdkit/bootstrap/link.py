@@ -153,15 +153,15 @@ class Away:
         self._refuse_others(zero)
         if self.came and time.monotonic() - self.heard > SILENCE_SECONDS:
             raise JobFailedError(
-                f"nothing was heard of {zero} for {SILENCE_SECONDS:g} s: {self.last}",
+                f"no message from {zero} for {SILENCE_SECONDS:g} s: {self.last}",
                 why="the ranks of this node wait for its ranks",
-                fix=f"look at the output of node 0; hvdkit doctor -H {self.job.hosts.hosts[0].name}",
+                fix=f"check the output of node 0; hvdkit doctor -H {self.job.hosts.hosts[0].name}",
             )
         if not self.came and time.monotonic() > self.deadline:
             raise MeetingError(
-                f"{zero} was not heard of within {self.job.seconds:g} s, on port {self.port}: {self.last}",
-                why="node 0 tells the others when all are there",
-                fix="start the script there, let the port through, or take another ctrl_port",
+                f"{zero} sent no message within {self.job.seconds:g} s, on port {self.port}: {self.last}",
+                why="node 0 signals the others when all nodes are ready",
+                fix="start the script there, open the port, or use a different ctrl_port",
             )
         return {"go": False, "stop": ""}
 

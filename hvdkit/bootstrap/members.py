@@ -13,7 +13,7 @@ from hvdkit.bootstrap.messages import MalformedError, Message
 # Horovod's Gloo controller takes the ranks of one host for a row of numbers.
 _MOST_RANKS = 1 << 20
 _KEYS = {"say", "member", "session", "number"}
-_NOT_IN_A_ROW = "Horovod's Gloo controller takes ranks of one host to be numbered in a row"
+_NOT_IN_A_ROW = "Horovod's Gloo controller requires ranks of one host to be numbered consecutively"
 
 
 @dataclass(frozen=True)
@@ -78,19 +78,20 @@ class Members:
             by_host.setdefault(self.came[rank].host, []).append(rank)
         came = "; ".join(f"{host}: {_numbers(ranks)}" for host, ranks in by_host.items())
         missing = _numbers(self.missing())
-        again = "".join(f"; turned away: {member}, its rank was there already" for member in self.turned_away)
+        again = "".join(f"; rejected: {member}, its rank was already taken" for member in self.turned_away)
         nodes = f" (nodes: {self.nodes})" if self.nodes else ""
         return MeetingError(
-            f"of {self.size} ranks, {missing} did not come within {seconds:g} s{nodes}; came: {came}{again}",
-            why="a job starts when all of its ranks are there",
-            fix="look at the output of the missing ranks' hosts; HVDKIT_START_TIMEOUT=SECONDS waits longer",
+            f"of {self.size} ranks, {missing} did not connect within {seconds:g} s{nodes}; connected: "
+            f"{came}{again}",
+            why="a job starts when all of its ranks are connected",
+            fix="check the output of the missing ranks' hosts; HVDKIT_START_TIMEOUT=SECONDS waits longer",
         )
 
     def _join(self, member: Member, address: str) -> None:
         if member.size != self.size and self.error is None and self.plan is None:
             self.error = MeetingError(
                 f"{member} has {member.size_variable}={member.size}, rank 0 has {self.size}",
-                why="all ranks of a job are in one world",
+                why="all ranks of a job have the same world size",
                 fix=f"set {member.size_variable} to the same number on all nodes",
             )
         if member.rank in self.came:
@@ -103,9 +104,10 @@ class Members:
     def _taken(self, member: Member) -> MeetingError:
         there = self.came[member.rank]
         return MeetingError(
-            f"process {member.pid} on {member.host} has rank {member.rank}, which has come already: {there}",
-            why="every process of a job has a rank of its own; or a second job was started on this port",
-            fix="give each process its own rank, or the second job another port: HVDKIT_CTRL_PORT",
+            f"process {member.pid} on {member.host} has rank {member.rank}, which is already connected: "
+            f"{there}",
+            why="every process of a job has its own rank; or a second job was started on this port",
+            fix="give each process its own rank, or the second job a different port: HVDKIT_CTRL_PORT",
         )
 
 

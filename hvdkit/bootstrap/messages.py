@@ -61,7 +61,7 @@ class Line:
             headers = {JOB: self.job, CHALLENGE: self._challenge, PROOF: proof}
             status, heard, reply = self._request("POST", body, headers)
             if status == 409:
-                raise OtherJobError("another job answers there")
+                raise OtherJobError("a different job answers there")
             if status == 401:
                 if heard.get(CHALLENGE, "") != self._challenge:
                     self._challenge = heard.get(CHALLENGE, "")

@@ -72,7 +72,7 @@ def _wait_for_go(job: Job, link: Home | Away) -> None:
         if reply["stop"]:
             raise MeetingError(
                 reply["stop"],
-                why="a job starts when all of its nodes are there",
+                why="a job starts when all of its nodes are connected",
                 fix="start the script there, too; HVDKIT_START_TIMEOUT=SECONDS waits longer",
             )
         if reply["go"]:
@@ -103,8 +103,8 @@ def _watch(job: Job, link: Home | Away, mine: list[ranks.Rank]) -> None:
             if reply["stop"]:
                 raise JobFailedError(
                     reply["stop"],
-                    why="the ranks of a job work together: all of them were ended",
-                    fix="look at the output of that node",
+                    why="the ranks of a job depend on each other: all of them were stopped",
+                    fix="check the output of that node",
                 )
             if done and link.is_over():
                 return

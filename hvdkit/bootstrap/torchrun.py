@@ -44,7 +44,7 @@ def _check_local(environ: Mapping[str, str], launch: Launch) -> None:
     if local_size is not None and not 0 < local_size <= launch.size:
         raise LaunchEnvironmentError(
             f"LOCAL_WORLD_SIZE={local_size} contradicts WORLD_SIZE={launch.size}",
-            why="a host has no more ranks than the world",
+            why="a host cannot have more ranks than the job",
             fix="set both as torchrun does, or unset LOCAL_WORLD_SIZE",
         )
     if environ.get("LOCAL_RANK"):
@@ -53,6 +53,6 @@ def _check_local(environ: Mapping[str, str], launch: Launch) -> None:
         if not 0 <= local_rank < most:
             raise LaunchEnvironmentError(
                 f"LOCAL_RANK={local_rank} is not a local rank of {most}",
-                why="local ranks count from 0 to the number of ranks on the host less one",
+                why="local ranks count from 0 to the number of ranks on the host minus one",
                 fix="set it as torchrun does, or unset LOCAL_RANK",
             )

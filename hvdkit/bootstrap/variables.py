@@ -33,7 +33,7 @@ def read(family: Family, environ: Mapping[str, str]) -> Launch | None:
     if not 0 <= rank < size:
         raise LaunchEnvironmentError(
             f"{family.rank}={rank} is not a rank of {size_variable}={size}",
-            why="ranks count from 0 to the world size less one",
+            why="ranks count from 0 to the world size minus one",
             fix=f"set both as {family.launcher} would, or unset both",
         )
     local = environ.get(family.local_size, "")
@@ -59,7 +59,7 @@ def integer(name: str, environ: Mapping[str, str]) -> int:
     except ValueError:
         raise LaunchEnvironmentError(
             f"{name}={environ[name]!r} is not an integer",
-            why="it gives this process its place in the job",
+            why="it defines this process's rank in the job",
             fix=f"set {name} to a number or unset it",
         ) from None
 
@@ -70,7 +70,7 @@ def port(name: str, environ: Mapping[str, str]) -> int:
     if not 0 < number < 65536:
         raise LaunchEnvironmentError(
             f"{name}={number} is not a port",
-            why="the ranks of the job meet there",
+            why="the ranks of the job connect there",
             fix=f"set {name} to a number from 1 to 65535",
         )
     return number
@@ -80,7 +80,7 @@ def incomplete(present: str, value: str, missing: str, launcher: str) -> LaunchE
     """One variable is set without another that belongs to it."""
     return LaunchEnvironmentError(
         f"{present}={value} is set but {missing} is not",
-        why="with half of its environment a process runs alone, or waits for the others until it aborts",
+        why="with an incomplete environment a process runs alone, or waits for the others until it aborts",
         fix=f"set {missing} as {launcher} does, or unset {present}",
     )
 

@@ -29,7 +29,7 @@ examples:
   hvdkit check train.py            what is wrong, why, and what to write instead
   hvdkit check . --diff            the fixes as a diff; nothing is written
   hvdkit check . --fix             write the fixes with one right answer (hvdkit check --undo restores)
-  hvdkit check . --select HVD81    only the rules about data; hvdkit explain HVD813 tells about one
+  hvdkit check . --select HVD81    only the rules about data; hvdkit explain HVD813 explains one
   cat train.py | hvdkit check -    one file from standard input
 
 exit codes: 0 nothing found, or all of it fixed; 1 something is wrong; 2 hvdkit could not do its work.
@@ -52,7 +52,7 @@ def parser() -> argparse.ArgumentParser:
     what.add_argument("--undo", action="store_true", help="restore every byte that the last --fix changed")
     how = made.add_argument_group("what to look for")
     how.add_argument(
-        "--suggested", action="store_true", default=None, help="also fixes that are probably meant"
+        "--suggested", action="store_true", default=None, help="also fixes that are probably intended"
     )
     how.add_argument(
         "--select", action="append", default=[], metavar="RULES", help="only these (HVD81,HVD823)"
@@ -76,7 +76,7 @@ def main(argv: Sequence[str]) -> int:
     check_places(args)
     stdin = args.paths == ["-"]
     if stdin and args.fix:
-        raise UsageError("--fix has no file to write when standard input is read", "", "give the file's path")
+        raise UsageError("--fix cannot write a file when reading standard input", "", "give the file's path")
     paths = [Path.cwd() / "<stdin>.py"] if stdin else [Path(os.path.abspath(path)) for path in args.paths]
     for path in paths:
         if not stdin and not path.exists():

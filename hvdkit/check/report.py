@@ -36,7 +36,7 @@ def show(plan: Plan, options: Options, diff: bool) -> None:
 def summary(plan: Plan, options: Options) -> str:
     """One line: how many findings, in how many files, and how many of them --fix fixes."""
     kinds = [finding.applicability for finding in plan.findings]
-    tests = [f"{plan.tests} unit test file(s) passed over"] if plan.tests else []
+    tests = [f"{plan.tests} unit test file(s) skipped"] if plan.tests else []
     if not kinds:
         return ", ".join([f"nothing found in {len(plan.files)} file(s)", *tests])
     files = len({finding.path for finding in plan.findings})

@@ -117,7 +117,10 @@ def _minimized(facts: Facts, program: ProgramFacts) -> Iterator[Unaveraged]:
         if values and all(_is_plain(value) for value in values) and keyword(call, "tape") is None:
             if where_runs(facts, names, call) is Where.ALL:
                 yield Unaveraged(
-                    names, call, PLAIN, "minimize with what hvd.DistributedOptimizer(...) makes of it"
+                    names,
+                    call,
+                    PLAIN,
+                    "minimize with the optimizer that hvd.DistributedOptimizer(...) returns",
                 )
 
 

@@ -146,7 +146,7 @@ def skip(window: Window) -> list[Edit]:
 def wait_before(window: Window, statement: ast.stmt) -> Iterator[Edit]:
     """optimizer.synchronize() above a statement, and the step under skip_synchronize(). Raises CannotEdit."""
     if block_of(window.names, statement) is not block_of(window.names, window.statement):
-        raise edits.CannotEdit("the step stands under a test, and this does not")
+        raise edits.CannotEdit("the step is under a test, and this is not")
     yield edits.before(window.names.source, statement, [f"{_name(window)}.synchronize()"])
     yield from skip(window)
 

@@ -26,13 +26,13 @@ from hvdkit.verify.options import split_arguments
 EXAMPLES = """\
 examples:
   hvdkit docker train.py                           Dockerfile and compose.yaml: 4 ranks in 2 containers
-  hvdkit docker train.py -np 8 --containers 4      two ranks in each of four
+  hvdkit docker train.py -np 8 --containers 4      two ranks in each of four containers
   hvdkit docker train.py --gpu -- --epochs 90      one GPU a rank; the script's own arguments after `--`
-  hvdkit docker train.ipynb --output deploy        a notebook; the files go into deploy/
+  hvdkit docker train.ipynb --output deploy        a notebook; the files are written to deploy/
   hvdkit docker train.py --kubernetes --image registry.example.org/team/train:1
   hvdkit docker --undo                             take back what the last run wrote or replaced
 
-The current folder is the project: all of it but .dockerignore's goes into the image, as it is on disk.
+The current folder is the project: the image gets a copy, less what .dockerignore lists.
 
 exit codes: 0 written, nothing left to you; 1 written, and something is left to you;
 2 hvdkit could not do its work, and nothing was written.
@@ -54,9 +54,13 @@ def parser() -> argparse.ArgumentParser:
     what = made.add_argument_group("what to run")
     what.add_argument("-np", "--num-proc", type=int, default=4, metavar="N", help="ranks (default: 4)")
     what.add_argument(
-        "--containers", type=int, default=2, metavar="N", help="that share the ranks evenly (default: 2)"
+        "--containers",
+        type=int,
+        default=2,
+        metavar="N",
+        help="number of containers, with equally many ranks each (default: 2)",
     )
-    what.add_argument("--gpu", action="store_true", help="the CUDA image, and one GPU for each rank")
+    what.add_argument("--gpu", action="store_true", help="use the CUDA image, and one GPU for each rank")
     what.add_argument("--image", metavar="NAME", help="name of the image (default: the project's folder)")
     where = made.add_argument_group("what to write")
     where.add_argument(
@@ -131,13 +135,13 @@ def _check_places(context: Path, script: Path, folder: Path) -> None:
         raise UsageError(f"{script.name} is neither a .py nor an .ipynb file", "", "give the Python script")
     if not script.is_relative_to(context):
         raise UsageError(
-            f"{script} lies outside the current folder",
+            f"{script} is outside the current folder",
             "the current folder is the project that goes into the image",
             f"cd {script.parent} && hvdkit docker {script.name}",
         )
     if not folder.is_relative_to(context):
         raise UsageError(
-            f"--output {folder} lies outside the current folder",
+            f"--output {folder} is outside the current folder",
             "the Dockerfile copies one of the files, which has to be in the project",
             "--output deploy",
         )

@@ -96,6 +96,6 @@ def check_ranks(ranks: int, containers: int) -> None:
     if ranks < 1 or containers < 1 or ranks % containers:
         raise UsageError(
             f"-np {ranks} on {containers} container(s)",
-            "every container takes the same number of ranks: slotsPerWorker is one number for all",
+            "every container runs the same number of ranks: slotsPerWorker is one number for all",
             f"-np {max(containers, 1) * max(1, ranks // max(containers, 1))}",
         )

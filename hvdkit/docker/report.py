@@ -81,17 +81,17 @@ def show(outcome: Outcome) -> None:
     for secret in needed.secrets:
         what = "a password or token in an address" if secret.written else f"${{{secret.variable}}}"
         where = f"{_here(secret.path)}:{secret.line}"
-        say(f"{where}: {what}: no layer holds it, the build takes it as a secret")
+        say(f"{where}: {what}: no layer contains it, the build gets it as a secret")
     for name in job.withheld:
-        say(f"{name}: stays out of the image, for the credentials in it", "yellow")
+        say(f"{name}: stays out of the image because it contains credentials", "yellow")
     for path, line, module in needed.unknown:
         say(f"{_here(path)}:{line}: import {module}: no distribution is known for it", "yellow")
     if needed.unknown:
-        say("    write requirements.txt with all that the project needs, and run this again")
+        say("    write requirements.txt with everything that the project needs, and run this again")
     for what in outcome.left_out:
         say(what, "yellow")
     if outcome.kept:
-        say(f"as it should be already: {', '.join(map(_here, outcome.kept))}")
+        say(f"already up to date: {', '.join(map(_here, outcome.kept))}")
     if outcome.written:
         say(f"wrote {', '.join(map(_here, outcome.written))}")
     file = "" if job.folder == job.context else f" -f {shlex.quote(job.in_context('compose.yaml'))}"

@@ -162,14 +162,14 @@ def _lines(file: Path, including: tuple[Path, ...]) -> Iterator[_Written]:
         if "--hash" in line:
             raise RequirementsError(
                 f"{file} gives hashes: {line.split()[0]}",
-                "pip then asks for the hash of everything, and the image's own torch and Horovod have none",
-                "give hvdkit docker a requirements.txt without hashes",
+                "pip then requires the hash of everything, and the image's own torch and Horovod have none",
+                "pass hvdkit docker a requirements.txt without hashes",
             )
         included = re.fullmatch(r"(?:-r|--requirement)[\s=]+(.+)", line)
         if included:
             other = Path(os.path.normpath(file.parent / included[1]))
             if other in including:
-                raise RequirementsError(f"{file} includes itself by way of {other}", fix="take the line out")
+                raise RequirementsError(f"{file} includes itself through {other}", fix="remove the line")
             yield from _lines(other, (*including, file))
         elif line:
             yield _Written(line, file, number)
@@ -209,7 +209,7 @@ def _project_table(file: Path) -> dict[str, list[str]]:
         )
     if "poetry" in table.get("tool", {}) and "dependencies" not in project:
         raise RequirementsError(
-            f"{file}: its dependencies are in Poetry's own table",
+            f"{file}: its dependencies are in Poetry's own format",
             "pip does not read it: what the script needs would be missing in the image",
             "poetry export --without-hashes -o requirements.txt",
         )
@@ -221,7 +221,7 @@ def _of_imports(context: Path, script: Script) -> Requirements:
     if sys.version_info < (3, 10):
         raise RequirementsError(
             f"{context} has no requirements.txt, and this Python is {sys.version.split()[0]}",
-            "which imports are Python's own is known from Python 3.10 on",
+            "the list of Python's own modules requires Python 3.10 or later",
             "pip freeze > requirements.txt in the environment that the script runs in",
         )
     lines, unknown = [], []

@@ -72,15 +72,15 @@ def read_script(path: Path) -> Script:
     if unreadable:
         raise ScriptError(
             f"{path}, line {unreadable.line}: {unreadable.reason}",
-            "what cannot be read does not run in an image either",
+            "a file that cannot be read does not run in an image either",
             "fix the file",
         )
     program = next((found for found in programs_of(done.facts) if found.entry.source.path == path), None)
     if program is None:
         raise ScriptError(
             f"{path} is imported by a file that it imports",
-            "which of them is the program cannot be seen",
-            'give the script its `if __name__ == "__main__":`',
+            "it is unclear which of them is the program",
+            'add `if __name__ == "__main__":` to the script',
         )
     if program.kind not in _HOROVOD:
         raise _not_horovod(path, program.kind)
@@ -104,7 +104,7 @@ def _not_horovod(path: Path, kind: str) -> NotHorovodError:
     seen = f"{path.name} {_USES[kind]}"
     if kind == "none":
         return NotHorovodError(
-            seen, "in an image it would run as unrelated copies", "give the script that starts the training"
+            seen, "in an image it would run as unrelated copies", "pass the script that starts the training"
         )
     plan = make_plan([path], Options())
     would = (

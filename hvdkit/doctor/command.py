@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 EXAMPLES = """\
 examples:
   hvdkit doctor                                 this machine
-  hvdkit doctor -H a:2,b:2 --script train.py    two hosts, together: versions, names, ssh, ports, the script
+  hvdkit doctor -H a:2,b:2 --script train.py    two hosts, compared: versions, names, ssh, ports, the script
   hvdkit doctor --hostfile hosts --quiet        only what is wrong
-  hvdkit doctor -H a:2,b:2 --allreduce          and how fast the ranks really talk
-  hvdkit doctor --only shm,limits --json        two checks, for a machine
+  hvdkit doctor -H a:2,b:2 --allreduce          and the measured bandwidth between the ranks
+  hvdkit doctor --only shm,limits --json        two checks, as JSON
   srun python -m hvdkit doctor --allreduce      inside an MPI job: no ssh, rank 0 reports
 
-Nothing is changed on any host. Exit code: 0 nothing found, 1 something found, 2 it could not look.
+Nothing is changed on any host. Exit code: 0 nothing found, 1 something found, 2 hosts not examined.
 """
 
 
@@ -43,7 +43,7 @@ def parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
     made = argparse.ArgumentParser(
         prog="hvdkit doctor",
-        description="Find what stands between this machine, or several hosts, and a Horovod job.",
+        description="Find what prevents a Horovod job on this machine, or on several hosts.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -51,11 +51,11 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--script", default="", metavar="FILE", help="has to be the same on every host")
     made.add_argument("--ctrl-port", type=int, default=0, metavar="PORT", help="has to be free")
     made.add_argument(
-        "--allreduce", action="store_true", help="start a job and measure bandwidth and latency, too"
+        "--allreduce", action="store_true", help="also start a job and measure bandwidth and latency"
     )
-    made.add_argument("--only", metavar="ID,ID", help="these checks alone")
-    made.add_argument("--list", action="store_true", help="name the checks and end")
-    made.add_argument("--json", action="store_true", help="findings and facts for a machine")
+    made.add_argument("--only", metavar="ID,ID", help="only these checks")
+    made.add_argument("--list", action="store_true", help="list the checks and exit")
+    made.add_argument("--json", action="store_true", help="findings and facts as JSON")
     made.add_argument("--quiet", action="store_true", help="print only what is wrong")
     return made
 

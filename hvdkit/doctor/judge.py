@@ -45,7 +45,7 @@ def _crashed(check: Check, host: str, how: str) -> Finding:
     return Finding(
         Level.UNKNOWN,
         f"{check.title}: {how}",
-        "what this check looks for is not known now",
+        "the result of this check is unknown",
         f"hvdkit doctor --only {check.id} --json",
         check.id,
         host,

@@ -226,14 +226,14 @@ def _refused(name: str, code: int | None, errors: str) -> Finding:
     if code == _NO_FOLDER:
         parts = (
             f"{Path.cwd()} is not on {name}",
-            "every rank starts in the folder that the job was started from",
+            "every rank starts in the folder that the job is started from",
             f"rsync -a ./ {name}:{Path.cwd()}/",
         )
     elif code in (126, 127):
         parts = (
             f"{python} is not on {name}",
             "horovodrun starts the same Python by the same path on every host",
-            f"make the same environment on {name}",
+            f"create the same environment on {name}",
         )
     elif "No module named" in errors:
         missing = errors.strip().splitlines()[-1].rpartition(" ")[2].strip("'\"")

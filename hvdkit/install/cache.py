@@ -82,7 +82,7 @@ def put(cache: Path, key: str, wheel: Path, ingredients: dict[str, object]) -> E
             if not target.is_dir():
                 raise
     entry = find(cache, key)
-    assert entry is not None, f"{target} was damaged while it was written"
+    assert entry is not None, f"{target} was corrupted while it was written"
     return entry
 
 

@@ -21,11 +21,11 @@ environment, installs it, and proves it with an allreduce on 2 ranks. The wheel 
 """
 _EXAMPLES = """\
 examples:
-  hvdkit install-horovod                      build or take from the cache, install, prove
+  hvdkit install-horovod                      build or use the cache, install, prove
   hvdkit install-horovod --dry-run            show every choice and command; change nothing
-  hvdkit install-horovod --check              does the installed one still fit? exit code 1 if not
+  hvdkit install-horovod --check              does the installed build still fit? exit code 1 if not
   hvdkit install-horovod --wheel-dir wheels   also leave the wheel there, for other nodes like this one
-  HOROVOD_WITHOUT_MPI=1 hvdkit install-horovod    Gloo alone
+  HOROVOD_WITHOUT_MPI=1 hvdkit install-horovod    Gloo only
 
 exit codes: 0 done, 1 --check: does not fit, 2 could not be built or does not work, 130 interrupted
 """
@@ -67,8 +67,8 @@ def _parser(name: str) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     mode = parser.add_mutually_exclusive_group()
-    mode.add_argument("--dry-run", action="store_true", help="print what would be done and do nothing")
-    mode.add_argument("--check", action="store_true", help="say whether the installed Horovod still fits")
+    mode.add_argument("--dry-run", action="store_true", help="print what would be done and exit")
+    mode.add_argument("--check", action="store_true", help="report whether the installed Horovod still fits")
     mode.add_argument("--rebuild", action="store_true", help="compile even if the cache holds the wheel")
     parser.add_argument("--wheel-dir", type=Path, metavar="DIR", help="leave a copy of the wheel in DIR")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
@@ -97,7 +97,7 @@ def _install(
         _say(f"installing {', '.join(made.requirements)}, which Horovod needs")
         build.pip(build.requirements_command(made.requirements), log, environment)
     for line in report.not_followed(made):
-        _say(f"not followed: {line}")
+        _say(f"ignored: {line}")
     broken = cache.damage(store, made.key)
     if broken:
         _say(f"cached wheel not used: {broken}")

@@ -70,8 +70,8 @@ def look(frameworks: tuple[Framework, ...], environment: Mapping[str, str]) -> C
         if str(framework.cuda).split(".")[0] != version.split(".")[0]:
             raise CudaError(
                 f"{home} is CUDA {version}, {framework.name} is built for CUDA {framework.cuda}",
-                "one process cannot hold two majors of the CUDA runtime",
-                "HOROVOD_CUDA_HOME=FOLDER names another toolkit",
+                "one process cannot load two major versions of the CUDA runtime",
+                "set HOROVOD_CUDA_HOME=FOLDER to a different toolkit",
             )
     nccl = _nccl(environment, packages, home)
     return Cuda(
@@ -144,7 +144,7 @@ def _nvcc_version(home: Path) -> str:
     match = re.search(r"release (\d+\.\d+)", answer)
     if match is None:
         raise CudaError(
-            f"{nvcc} --version names no release", fix="HOROVOD_CUDA_HOME=FOLDER names another toolkit"
+            f"{nvcc} --version prints no release", fix="set HOROVOD_CUDA_HOME=FOLDER to a different toolkit"
         )
     return match.group(1)
 
@@ -155,7 +155,7 @@ def _nccl(environment: Mapping[str, str], packages: Path, home: Path) -> Path:
         if (folder / "include" / "nccl.h").is_file():
             return folder
     raise CudaError(
-        "CUDA is here, and nccl.h is not",
+        "CUDA is installed, but nccl.h is missing",
         "without NCCL every tensor would travel through the CPU",
         "apt-get install libnccl-dev, or HOROVOD_NCCL_HOME=FOLDER",
     )

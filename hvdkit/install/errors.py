@@ -39,7 +39,7 @@ class MissingToolsError(HvdkitError):
         packages = " ".join(dict.fromkeys(package for _, package in missing))
         fix = f"apt-get install {packages}"
         if any(what in ("mpicxx", "mpirun") for what, _ in missing):
-            fix += "  (or HOROVOD_WITHOUT_MPI=1 to build with Gloo alone, which has no Adasum)"
+            fix += "  (or HOROVOD_WITHOUT_MPI=1 to build with Gloo only, which has no Adasum)"
         super().__init__(
             "not found: " + ", ".join(what for what, _ in missing),
             "Horovod is compiled here, from source",

@@ -24,16 +24,16 @@ _ERROR = re.compile(
 )
 _CONTEXT_LINES = 6
 _FIXES = (
-    (r"[Kk]illed signal|cannot allocate memory", "memory ran out: MAKEFLAGS=-j1 hvdkit install-horovod"),
+    (r"[Kk]illed signal|cannot allocate memory", "out of memory: MAKEFLAGS=-j1 hvdkit install-horovod"),
     (
         r"/tensorflow/include/\S+: fatal error: \S+: No such file",
-        "this TensorFlow's package lacks a header that its own headers include: install another version",
+        "this TensorFlow package lacks a header that its own headers include: install a different version",
     ),
     (r"No module named pip$", "this environment has no pip: python -m ensurepip"),
-    (r"No space left on device", "make room, or set HVDKIT_CACHE to a folder on another disk"),
+    (r"No space left on device", "free space, or set HVDKIT_CACHE to a folder on a different disk"),
     (
         r"No matching distribution|Could not find a version|Could not fetch|HTTP error",
-        "pip cannot reach an index that holds it: see `pip config list`",
+        "pip cannot reach an index that has it: see `pip config list`",
     ),
     (
         r"Unsupported gpu architecture",

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from hvdkit.install.cuda import Cuda
 
-_INSTALLED = "Horovod is built for the frameworks that are installed here, each of them and no other"
+_INSTALLED = "Horovod is built for exactly the frameworks that are installed here"
 _NO_CUDA = "no framework here computes with CUDA, or there is no CUDA toolkit: Horovod is built for the CPU"
-_NCCL = "all GPU operations are NCCL's, the fastest there are, and are proven as such"
+_NCCL = "all GPU operations use NCCL, the fastest, and are tested with it"
 _NVTX = "NVTX is built in where the CUDA toolkit holds it"
 _ONE_NCCL = "HOROVOD_NCCL_HOME names NCCL, one folder with include and lib"
 # Of those that only a GPU build reads.
@@ -26,24 +26,24 @@ _GPU = {
     "HOROVOD_NCCL_HOME": "there is no include/nccl.h in it",
     "HOROVOD_NCCL_INCLUDE": _ONE_NCCL,
     "HOROVOD_NCCL_LIB": _ONE_NCCL,
-    "HOROVOD_NCCL_LINK": "the framework has NCCL as a shared library, and one process shall not hold two",
+    "HOROVOD_NCCL_LINK": "the framework has NCCL as a shared library, and one process must not load two",
     "HOROVOD_NVTX_INCLUDE": _NVTX,
     "HOROVOD_WITHOUT_NVTX": _NVTX,
     "HOROVOD_WITH_NVTX": _NVTX,
 }
 _REASONS = {
-    "HOROVOD_DEBUG": "the build is an optimized one, which is what is cached",
-    "HOROVOD_GPU": "hvdkit builds GPU operations for CUDA, and finds out itself whether there is any",
-    "HOROVOD_LOCAL_VERSION": "the wheel keeps the released version, by which `--check` knows it",
-    "HOROVOD_ROCM_HOME": "hvdkit builds GPU operations for CUDA alone",
-    "HOROVOD_SKIP_COMPILE": "a Horovod with nothing compiled cannot train",
+    "HOROVOD_DEBUG": "the build is optimized, and only that is cached",
+    "HOROVOD_GPU": "hvdkit builds GPU operations for CUDA, and detects CUDA itself",
+    "HOROVOD_LOCAL_VERSION": "the wheel keeps the released version, by which `--check` identifies it",
+    "HOROVOD_ROCM_HOME": "hvdkit builds GPU operations only for CUDA",
+    "HOROVOD_SKIP_COMPILE": "a Horovod without compiled extensions cannot train",
     "HOROVOD_WITHOUT_GLOO": "Gloo is always built: `hvdkit run` uses it where there is no MPI",
-    "HOROVOD_WITHOUT_MPI": "only 1 rules MPI out",
-    "HOROVOD_WITHOUT_MXNET": "MXNet is always left out",
+    "HOROVOD_WITHOUT_MPI": "only the value 1 excludes MPI",
+    "HOROVOD_WITHOUT_MXNET": "MXNet is never built",
     "HOROVOD_WITHOUT_PYTORCH": _INSTALLED,
     "HOROVOD_WITHOUT_TENSORFLOW": _INSTALLED,
     "HOROVOD_WITH_GLOO": "Gloo is always built",
-    "HOROVOD_WITH_MPI": "MPI is built in unless HOROVOD_WITHOUT_MPI=1 rules it out",
+    "HOROVOD_WITH_MPI": "MPI is built in unless HOROVOD_WITHOUT_MPI=1 excludes it",
     "HOROVOD_WITH_MXNET": "hvdkit builds Horovod for PyTorch and TensorFlow",
     "HOROVOD_WITH_PYTORCH": _INSTALLED,
     "HOROVOD_WITH_TENSORFLOW": _INSTALLED,

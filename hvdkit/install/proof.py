@@ -76,7 +76,5 @@ def _step(what: str, command: list[str], environment: Mapping[str, str]) -> tupl
     code, output = processes.run(command, environment, _TIMEOUT_S)
     if code != 0:
         ended = f"ran past {_TIMEOUT_S:.0f} s" if code is None else f"ended with exit code {code}"
-        raise ProofError(
-            f"{what} {ended}:\n{output.rstrip()}", "the Horovod that is installed cannot be used"
-        )
+        raise ProofError(f"{what} {ended}:\n{output.rstrip()}", "the installed Horovod cannot be used")
     return Step(what, time.monotonic() - began), output

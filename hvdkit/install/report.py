@@ -47,14 +47,14 @@ def dry_run(plan: Plan, store: Path) -> str:
         f"Horovod {HOROVOD_VERSION} for",
         *(f"  {name:<11}{facts[name] or '-'}" for name in FACTS),
         "",
-        f"C++{plan.standard}, the highest that is asked for:",
+        f"C++{plan.standard}, the highest that is required:",
         *(f"  C++{demand.standard}  {demand.source}" for demand in plan.demands),
         "",
         "build environment:",
         *(f"  {name}={shlex.quote(value)}" for name, value in plan.variables.items()),
     ]
     if plan.ignored:
-        lines += ["", "set here, and not followed:", *(f"  {line}" for line in not_followed(plan))]
+        lines += ["", "set here, and ignored:", *(f"  {line}" for line in not_followed(plan))]
     for name, text in plan.toolchain.items():
         lines += ["", f"{name}:", *(f"  {line}" for line in text.splitlines())]
     lines += [

@@ -57,7 +57,7 @@ def check_compiler(compiler: str, standard: int) -> None:
     answer = subprocess.run(command, input="", capture_output=True, text=True, check=False)
     if answer.returncode != 0:
         raise CompilerError(
-            f"{compiler} does not know C++{standard}: {answer.stderr.strip().splitlines()[0]}",
+            f"{compiler} does not support C++{standard}: {answer.stderr.strip().splitlines()[0]}",
             "the framework's headers need it",
             "install a newer g++ and name it: CXX=g++-12 hvdkit install-horovod",
         )

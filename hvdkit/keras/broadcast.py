@@ -59,8 +59,8 @@ def send(
             names = ", ".join(repr(layer.name) for layer in waiting if layer is not part)
             raise NotBuiltError(
                 f"the model {part.name!r} has no weights yet" + (f" in {names}" if names else ""),
-                why="they come with the first batch; each rank would go on with its own",
-                fix="model.build(input_shape) first, of each part that a step of your own calls by itself",
+                why="they are created with the first batch; each rank would continue with its own",
+                fix="model.build(input_shape) first, for each part that your training step calls itself",
             )
     variables = [variable for part in models for variable in part.weights]
     if optimizer is not None:

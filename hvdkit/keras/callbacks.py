@@ -165,7 +165,7 @@ def _check_supported(callback: Any) -> None:
     if isinstance(callback, keras.callbacks.BackupAndRestore):
         raise guards.UnsupportedCallbackError(
             "BackupAndRestore is among the callbacks",
-            why="it goes on from the epoch that its own files name: on one rank the ranks part ways, on all "
+            why="it resumes from the epoch in its own files: on one rank only, the ranks diverge; on all, "
             "they overwrite each other's files",
             fix="keep a ModelCheckpoint; to resume, load it on all ranks and give fit the same initial_epoch",
         )

@@ -63,7 +63,7 @@ def check_optimizer(keras: Any, optimizer: object) -> None:
         )
     if is_horovods(optimizer):
         raise AlreadyDistributedError(
-            f"this {type(optimizer).__name__} came out of Horovod's own DistributedOptimizer",
+            f"this {type(optimizer).__name__} was created by Horovod's own DistributedOptimizer",
             why="under Keras 3, and under Keras 2 in a custom train_step, it does not reduce any gradient",
             fix="give the optimizer itself to hvdkit's DistributedOptimizer",
         )
@@ -80,8 +80,8 @@ def check_training(optimizer: object, size: int) -> None:
     if is_distributed(getattr(optimizer, "inner_optimizer", None)):
         raise ConditionalReductionError(
             f"the model's {type(optimizer).__name__} is around the DistributedOptimizer",
-            why="it skips a step whose gradients overflow: one rank would skip the reduction that the others "
-            "wait in",
+            why="it skips a step whose gradients overflow: one rank would skip a reduction in which the "
+            "others wait",
             fix="the other way round: hvd.DistributedOptimizer(keras.mixed_precision.LossScaleOptimizer("
             "optimizer)); compile then adds none",
         )
@@ -89,6 +89,6 @@ def check_training(optimizer: object, size: int) -> None:
         by = "Horovod's own DistributedOptimizer" if is_horovods(optimizer) else "no DistributedOptimizer"
         raise UnreducedTrainingError(
             f"the model is trained by {by} ({type(optimizer).__name__}) in a job of {size} ranks",
-            why="no gradient would be reduced: each rank would train a model of its own, without a word",
+            why="no gradient would be reduced: each rank would silently train a different model",
             fix="compile with optimizer=hvd.DistributedOptimizer(optimizer), of hvdkit",
         )

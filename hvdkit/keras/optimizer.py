@@ -69,7 +69,7 @@ def DistributedOptimizer(  # noqa: N802 - Horovod's name
         raise UsageError(f"{backward_passes_per_step} backward passes per step", fix="pass 1 or more")
     if gradient_predivide_factor != 1.0 and op != hvd.Average:
         raise UsageError(
-            f"gradient_predivide_factor={gradient_predivide_factor} with another op than Average",
+            f"gradient_predivide_factor={gradient_predivide_factor} with an op other than Average",
             why="it splits the division of an average",
             fix="leave one of them out",
         )
@@ -175,7 +175,7 @@ def _refuse_reduced(gradients: Sequence[Any]) -> None:
     """Raises ReducedTwiceError when a DistributedGradientTape made one of the gradients."""
     if any(getattr(gradient, guards.MARK, False) for gradient in gradients):
         raise guards.ReducedTwiceError(
-            "gradients of a DistributedGradientTape are given to a DistributedOptimizer",
-            why="they would be reduced twice, which a sum or Adasum does not forgive and an average pays for",
+            "gradients of a DistributedGradientTape are passed to a DistributedOptimizer",
+            why="they would be reduced twice, which is wrong for a sum or Adasum and slow for an average",
             fix="keep one of the two: the plain tape, or the plain optimizer",
         )

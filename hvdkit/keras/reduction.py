@@ -41,7 +41,7 @@ class Reduction:
 def chosen_op(hvd: Any, op: Any, use_adasum: bool) -> Any:
     """The reduction that `op` and its short form ask for together."""
     if use_adasum and op not in (hvd.Average, hvd.Adasum):
-        raise UsageError("both use_adasum and another op are given", fix="give one of them")
+        raise UsageError("both use_adasum and a different op are given", fix="give one of them")
     return hvd.Adasum if use_adasum else op
 
 

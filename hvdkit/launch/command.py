@@ -25,11 +25,11 @@ examples:
   hvdkit run -np 2 -x API_KEY --log-dir logs python train.py
 
 Ranks get the variables that a job needs (PATH, HOROVOD_*, NCCL_*, OMP_*, ...) and those named by -x.
-Exit code: 0 all ranks ended well; that of the first rank that failed; 2 not started; 130 interrupted.
+Exit code: 0 all ranks succeeded; that of the first rank that failed; 2 not started; 130 interrupted.
 """
 _SHUT_DOWN = (
-    "Horovod was shut down while rank {} still used it, and no rank printed an error of its own: another "
-    "rank ended its training first{}. Give all ranks the same number of steps (DistributedSampler, "
+    "Horovod was shut down while rank {} still used it, and no rank printed an error: a different rank "
+    "ended its training first{}. Give all ranks the same number of steps (DistributedSampler, "
     "drop_last=True) and call hvd.shutdown() only after the last collective"
 )
 
@@ -39,7 +39,7 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="hvdkit run",
         usage="hvdkit run [options] COMMAND ...",
-        description="Look at the hosts, start the ranks with horovodrun, stay with them to the end.",
+        description="Check the hosts, start the ranks with horovodrun, and watch them until they end.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -48,7 +48,11 @@ def parser() -> argparse.ArgumentParser:
     controller = made.add_mutually_exclusive_group()
     for name in ("gloo", "mpi"):
         controller.add_argument(
-            f"--{name}", dest="controller", action="store_const", const=name, help=f"ranks meet by {name}"
+            f"--{name}",
+            dest="controller",
+            action="store_const",
+            const=name,
+            help=f"ranks connect through {name}",
         )
     worlds = made.add_mutually_exclusive_group()
     for name, program in (("torch", "torch.distributed"), ("tensorflow", "a MultiWorkerMirroredStrategy")):
@@ -67,7 +71,7 @@ def parser() -> argparse.ArgumentParser:
         "-x", dest="named", action="append", default=[], metavar="VAR[=VALUE]", help="pass one more variable"
     )
     made.add_argument("--log-dir", type=Path, metavar="DIR", help="write rank.N.log files there")
-    made.add_argument("--force", action="store_true", help="start in spite of errors and TODO markers")
+    made.add_argument("--force", action="store_true", help="start despite errors and TODO markers")
     made.add_argument("--no-watch", action="store_true", help="do not compare the ranks (see docs/run.md)")
     made.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND ...", help="of each rank")
     return made
@@ -123,7 +127,7 @@ def main(argv: list[str]) -> int:
     watch = None if asked.no_watch or ranks == 1 else Watch(ranks, _say)
     outcome = job.run(start, command, environ, port, asked.log_dir, watch)
     if outcome.parted is not None:
-        _say(f"the ranks have parted, and the job was ended: {outcome.parted}")
+        _say(f"the ranks have diverged, and the job was stopped: {outcome.parted}")
     if outcome.first is not None:
         if outcome.traceback:
             print(outcome.traceback, file=sys.stderr)
@@ -136,7 +140,7 @@ def main(argv: list[str]) -> int:
 
 def _how(code: int | None) -> str:
     if code is None:
-        return "it was not heard of any more (killed, or its host is gone)"
+        return "it was not heard from again (killed, or its host is down)"
     return f"signal {code - 128}" if code > 128 else f"exit code {code}"
 
 

@@ -81,7 +81,7 @@ def find_horovodrun() -> str:
     found = str(beside) if beside.exists() else shutil.which("horovodrun")
     if not found:
         raise LauncherError(
-            f"horovodrun is neither beside {sys.executable} nor on PATH",
+            f"horovodrun is neither next to {sys.executable} nor on PATH",
             why="it starts the ranks",
             fix="hvdkit install-horovod",
         )

@@ -29,7 +29,7 @@ _LARGEST = 1 << 20  # bytes of a file that names hosts
 _MOST_SLOTS = 4096
 _SETTINGS = ("nodes", "gpus_per_node", "ctrl_port")
 _OF_NODE = ("addr", "gpus_per_node")
-_WHY_NAME = "host names end up on command lines of ssh and a shell"
+_WHY_NAME = "host names become part of ssh and shell command lines"
 
 
 class HostError(HvdkitError):
@@ -65,7 +65,7 @@ class HostList:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options that name hosts, as horovodrun has them, and --nodes."""
     group = parser.add_mutually_exclusive_group()
-    group.add_argument("-H", "--hosts", metavar="A:2,B:2", help="hosts and the ranks that each takes")
+    group.add_argument("-H", "--hosts", metavar="A:2,B:2", help="hosts and the number of ranks on each")
     group.add_argument(
         "--hostfile",
         "-hostfile",
@@ -112,7 +112,7 @@ def read_hostfile(file: Path) -> HostList:
         unknown = sorted(settings.keys() - {"slots", "max_slots", "max-slots"})
         if unknown:
             raise HostError(
-                f"{place}: {unknown[0]!r} is no setting of a host",
+                f"{place}: {unknown[0]!r} is not a setting of a host",
                 fix=f"write the line as `{words[0]} slots=2`",
             )
         host = _host(words[0], place)
@@ -160,14 +160,14 @@ def parse_nodes(table: Mapping[str, object], place: str) -> HostList:
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise HostError(
-            f"{place}: {twice[0]} is there twice", fix="name every node once; gpus_per_node counts"
+            f"{place}: {twice[0]} is listed twice", fix="list every node once; gpus_per_node sets its ranks"
         )
     return HostList(_collect(hosts, place).hosts, port)
 
 
 def _no_list(place: str) -> HostError:
     return HostError(
-        f"{place} holds no node list",
+        f"{place} does not contain a node list",
         why="every node is found by its address",
         fix='write `nodes = [{addr = "192.168.1.12"}, {addr = "192.168.1.11"}]`',
     )
@@ -178,7 +178,7 @@ def _check_keys(table: Mapping[str, object], known: tuple[str, ...], what: str, 
         if key not in known:
             near = nearest(str(key), known)
             raise HostError(
-                f"{place}: {key!r} is no setting of {what}",
+                f"{place}: {key!r} is not a setting of {what}",
                 why="what it is meant to say would not be obeyed",
                 fix=f"did you mean {near}?" if near else f"the settings are {' and '.join(known)}",
             )
@@ -210,7 +210,7 @@ def _host(text: str, place: str) -> Host:
     if ":" in slots:
         raise HostError(
             f"{place}: {text!r} is not HOST:SLOTS",
-            why="Horovod's launcher takes IPv4 addresses and names, and one ssh port for all hosts",
+            why="Horovod's launcher accepts IPv4 addresses and names, and one ssh port for all hosts",
             fix="write `a:2`; the ssh port goes into --ssh-port",
         )
     return Host(_name(name, place), _slots(slots, place) if colon else 1)
@@ -219,8 +219,8 @@ def _host(text: str, place: str) -> Host:
 def _name(name: str, place: str) -> str:
     if "@" in name:
         raise HostError(
-            f"{place}: {name!r} holds a user",
-            why="Horovod's launcher takes the name alone",
+            f"{place}: {name!r} contains a user name",
+            why="Horovod's launcher accepts only the host name",
             fix=f"put `User` for {name.partition('@')[2]} into ~/.ssh/config",
         )
     _refuse_ipv6(name, place)
@@ -255,9 +255,9 @@ def _started_by_ssh(hosts: list[Host], place: str) -> HostList:
     here = [host.name for host in hosts if host.name == "localhost" or host.name.startswith("127.")]
     if here and len({host.name for host in hosts}) > 1:
         raise HostError(
-            f"{place}: {here[0]} beside other hosts",
-            why="on each of them the name stands for itself",
-            fix="write this machine's name or address as the others know it",
+            f"{place}: {here[0]} together with other hosts",
+            why="on each of them the name means that host itself",
+            fix="write the name or address by which the others know this machine",
         )
     return _collect(hosts, place)
 

@@ -109,8 +109,8 @@ def _listen(start: Start, ctrl_port: int, token: str, watch: Watch | None) -> Li
     except OSError as error:
         raise ControlPortError(
             f"port {ctrl_port} on {address}: {error.strerror}",
-            why="the ranks report to it; an older job may still hold it",
-            fix="another --ctrl-port, or end the program that `ss -ltnp` names",
+            why="ranks report to it; an older job may still hold it",
+            fix="use a different --ctrl-port, or stop the program that `ss -ltnp` names",
         ) from None
 
 

@@ -79,7 +79,7 @@ def judge(report: Report, force: bool) -> None:
         raise PreflightError(
             f"{len(errors)} of the checks before the start failed: {', '.join(ids)}",
             why="no rank was started",
-            fix="what each line above says; hvdkit run --force starts all the same",
+            fix="do what each line above says; hvdkit run --force starts anyway",
         )
 
 
@@ -92,7 +92,7 @@ def start(report: Report, wanted: Start) -> Start:
     """
     if report.route is None and not all(is_own_address(host.name) for host in wanted.hosts.hosts):
         raise PreflightError(
-            f"no network leads from every host to every other: {', '.join(report.hosts)} were examined",
+            f"no network connects every host to every other: {', '.join(report.hosts)} were examined",
             why="no rank was started; ranks report to this machine and connect to each other",
             fix=f"hvdkit doctor -H {wanted.hosts.argument}",
         )

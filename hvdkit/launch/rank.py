@@ -46,7 +46,7 @@ def main(address: str, command: list[str]) -> int:
         out.settimeout(SILENCE_S)
         environ = _expected(line, out, rank)
     except (OSError, ValueError, TypeError) as error:
-        print(f"hvdkit: {name} does not reach the launcher at {address}: {error}", file=sys.stderr)
+        print(f"hvdkit: {name} cannot reach the launcher at {address}: {error}", file=sys.stderr)
         return 1
     environ.update(interface_variables(line.getsockname()[0], environ.get(world.VARIABLE, "")))
     asked = threading.Event()
@@ -149,7 +149,9 @@ def _stay(line: socket.socket, out: socket.socket, child: subprocess.Popen[bytes
             break
     if child.poll() is None:
         with contextlib.suppress(OSError):  # whoever read this rank's output may be gone, too
-            print(f"hvdkit: the launcher is gone or ended the job; {name} ends", file=sys.stderr, flush=True)
+            print(
+                f"hvdkit: the launcher is gone or stopped the job; {name} exits", file=sys.stderr, flush=True
+            )
         _stop(out, child)
 
 

@@ -26,12 +26,12 @@ from hvdkit.launch.ssh import CONNECT_TIMEOUT_S, Ssh, refusal
 _NAMES = ("id_rsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk")
 EXAMPLES = """\
 examples:
-  hvdkit setup-ssh -H a,b              until it says that every host is reached
+  hvdkit setup-ssh -H a,b              until it reports that every host is reached
   hvdkit setup-ssh --hostfile hosts
   hvdkit setup-ssh -H a,b -i ~/.ssh/cluster
 
-Makes ~/.ssh/id_ed25519 if there is no key, without a passphrase: a job has nobody to type one. Nothing else
-is written, here or there. Exit code: 0 every host is reached, 1 something is left to do, 2 there is no ssh.
+Creates ~/.ssh/id_ed25519 if there is no key, without a passphrase, since a job cannot type one. Nothing else
+is written, here or on the hosts. Exit code: 0 all hosts are reached, 1 something is left, 2 there is no ssh.
 """
 
 
@@ -56,7 +56,7 @@ def main(argv: list[str]) -> int:
         raise UsageError("no hosts are named", fix="hvdkit setup-ssh -H a,b")
     key, is_new = find_or_make_key(asked.ssh_identity_file)
     if is_new:
-        print(f"hvdkit: made {key} and {key}.pub", file=sys.stderr)
+        print(f"hvdkit: created {key} and {key}.pub", file=sys.stderr)
     ssh = Ssh(asked.ssh_port, asked.ssh_identity_file)
     steps = check(named.hosts, key, ssh)
     if asked.json:
@@ -74,12 +74,12 @@ def main(argv: list[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="hvdkit setup-ssh",
-        description="Say what is left to do until ssh from here to every host asks nothing.",
+        description="Report what is left to do until ssh from here to every host works without a prompt.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     hosts.add_options(parser)
-    parser.add_argument("--json", action="store_true", help="the same for a machine")
+    parser.add_argument("--json", action="store_true", help="the same as JSON")
     return parser
 
 
@@ -95,7 +95,7 @@ def find_or_make_key(named: Path | None) -> tuple[Path, bool]:
     done = _run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key))
     if done.returncode != 0:
         raise SshMissingError(
-            f"ssh-keygen made no key: {done.stderr.strip()}", fix="name another file: -i FILE"
+            f"ssh-keygen did not create a key: {done.stderr.strip()}", fix="name another file: -i FILE"
         )
     return key, True
 
@@ -112,7 +112,7 @@ def _check(name: str, key: Path, ssh: Ssh) -> Step:
         return Step(name, "this machine, no ssh needed")
     code, errors = _try(ssh.command(name, ["true"]))
     if code == 0:
-        return Step(name, "reached without a question")
+        return Step(name, "reached without a prompt")
     problem = refusal(name, code, errors)
     if "host key of" not in problem.seen:
         denied = "does not accept your key" in problem.seen
@@ -139,7 +139,7 @@ def _trust(name: str, ssh: Ssh) -> tuple[str, ...]:
     fingerprint = next((word for word in shown if word.startswith("SHA256:")), "not shown")
     scan = " ".join(["ssh-keyscan", "-H", *port, name])
     return (
-        f"on {name}: ssh-keygen -l -f /etc/ssh/ssh_host_ed25519_key.pub  has to say {fingerprint}",
+        f"on {name}: ssh-keygen -l -f /etc/ssh/ssh_host_ed25519_key.pub  has to print {fingerprint}",
         f"then here: {scan} >> ~/.ssh/known_hosts",
     )
 

@@ -43,19 +43,19 @@ _REASONS = (
     (
         "REMOTE HOST IDENTIFICATION HAS CHANGED",
         "the host key of {host} changed",
-        "the host was installed anew, or another machine answers to its name",
+        "the host was reinstalled, or a different machine answers to its name",
         "if you know why it changed: ssh-keygen -R {host} && ssh-keyscan -H {host} >> ~/.ssh/known_hosts",
     ),
     (
         "Host key verification failed",
         "the host key of {host} is not known here",
-        "ssh would ask whether to trust it, and a job has nobody to answer",
+        "ssh would ask whether to trust it, and a job cannot answer",
         "hvdkit setup-ssh -H {host}",
     ),
     (
         "Permission denied",
         "{host} does not accept your key",
-        "every rank on another host is started by ssh, without a password",
+        "every rank on a remote host is started by ssh, without a password",
         "hvdkit setup-ssh -H {host}",
     ),
     (
@@ -67,19 +67,19 @@ _REASONS = (
     (
         "Connection refused",
         "no sshd answers on {host}",
-        "every rank on another host is started by ssh",
-        "on {host}: systemctl start ssh; another port: --ssh-port",
+        "every rank on a remote host is started by ssh",
+        "on {host}: systemctl start ssh; for a different port: --ssh-port",
     ),
     (
         "timed out",
         "{host} does not answer to ssh",
-        "it is down, cut off, or a firewall drops the port",
+        "it is down, unreachable, or a firewall drops the port",
         "ping {host}; on {host}: systemctl status ssh, and let port 22 through its firewall",
     ),
     (
         "No route to host",
         "there is no route to {host}",
-        "it is down or on a network that this machine is not on",
+        "it is down or on a different network",
         "ip route get {host}",
     ),
 )
@@ -94,6 +94,6 @@ def refusal(host: str, code: int | None, stderr: str) -> Refusal:
     last = (stderr.strip() or f"exit code {code}").splitlines()[-1]
     return Refusal(
         f"ssh to {host} failed: {last}",
-        "every rank on another host is started by ssh",
+        "every rank on a remote host is started by ssh",
         f"ssh -v -o BatchMode=yes {host} true",
     )

@@ -53,7 +53,7 @@ class Watch:
         self._events.put((rank, host, event))
 
     def look(self) -> None:
-        """Take what was heard. Sets `parted` where the ranks no longer train one model; says the rest."""
+        """Handle a message. Sets `parted` where the ranks no longer train the same model; says the rest."""
         while not self._events.empty():
             rank, host, event = self._events.get()
             if "at" in event:
@@ -67,10 +67,10 @@ class Watch:
             if "no_overlap" in event:
                 self._say_once(
                     "no_overlap",
-                    f"no average is under way when backward() ends ({event['no_overlap']}): gradients are "
+                    f"no reduction is under way when backward() ends ({event['no_overlap']}): gradients are "
                     "reduced one after another inside step()\n"
-                    "  why: a model that is moved or converted after DistributedOptimizer was made has lost "
-                    "the hooks that send its gradients\n"
+                    "  why: a model that is moved or converted after DistributedOptimizer is created loses "
+                    "the hooks that reduce its gradients\n"
                     "  fix: .cuda(), .to() or .double() first, then DistributedOptimizer(...)",
                 )
         self._look_for_stopped()
@@ -114,8 +114,8 @@ class Watch:
         elif self.parted is None:
             self._say_once(
                 key,
-                f"{error.seen}\n  why: nothing is broadcast and the optimizer reduces nothing: each rank "
-                "trains a model of its own\n  fix: where one model is meant, "
+                f"{error.seen}\n  why: nothing is broadcast and the optimizer reduces nothing: each "
+                "rank trains a different model\n  fix: if one model is intended, use "
                 "hvd.DistributedOptimizer and hvd.broadcast_parameters",
             )
 
@@ -125,7 +125,7 @@ class Watch:
             self._say_once(
                 (host, device),
                 f"{in_words((other, rank))} on {host} compute on one GPU, {device}\n"
-                "  why: each of them is slower for the other, and NCCL refuses two ranks on a GPU\n"
+                "  why: they slow each other down, and NCCL refuses two ranks on a GPU\n"
                 "  fix: torch.cuda.set_device(hvd.local_rank()) before the model is moved",
             )
 
@@ -157,7 +157,7 @@ class Watch:
             self._say_once(
                 ("late", *late),
                 f"{in_words(waiting)} waited {WAIT_S:.0f} s in step {steps + 1} for {in_words(late)}, "
-                f"which took {taken} and did not begin it\n"
+                f"which took {taken} and did not start it\n"
                 "  why: fewer batches, a loop that ended early, or work that this rank does alone\n"
                 "  fix: the same number of steps on all ranks: DistributedSampler, drop_last=True",
             )

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 EXAMPLES = """\
 examples:
   hvdkit migrate train.py                    show the diff and what is left to you; writes nothing
-  hvdkit migrate . --write                   rewrite a project in place (hvdkit migrate --undo takes it back)
+  hvdkit migrate . --write                   rewrite a project in place (hvdkit migrate --undo restores it)
   hvdkit migrate train.py --output horovod/  write the migrated files elsewhere
   hvdkit migrate train.py --target hvdkit    the shorter wrapper form (import hvdkit.torch as hvd)
-  hvdkit migrate . --check                   exit 1 if anything would change or is left, for CI
-  hvdkit migrate train.py --write --verify   run it before and after, write only if every weight agrees
+  hvdkit migrate . --check                   exit 1 if anything would change or is left to you, for CI
+  hvdkit migrate train.py --write --verify   run both versions, write only if every weight agrees
   hvdkit migrate train.py --verify -- --epochs 1   the script's own arguments after `--`
   cat train.py | hvdkit migrate -            one file from standard input to standard output
 
@@ -52,22 +52,24 @@ def parser() -> argparse.ArgumentParser:
     what = made.add_argument_group("what to do")
     what.add_argument("--write", action="store_true", help="write the changes in place")
     what.add_argument("--output", type=Path, metavar="DIR", help="write the migrated files under DIR instead")
-    what.add_argument("--force", action="store_true", help="with --output: replace files that are there")
+    what.add_argument("--force", action="store_true", help="with --output: replace existing files")
     what.add_argument("--check", action="store_true", help="write nothing; exit 1 if anything would change")
     what.add_argument(
         "--verify",
         action="store_true",
-        help="run the first PATH as it is and as rewritten, and write only if they compute the same; "
-        "the script's own arguments after --",
+        help="run the first PATH unchanged and migrated, and write only if they compute the same; the "
+        "script's own arguments after --",
     )
     what.add_argument("--undo", action="store_true", help="restore every byte that the last --write changed")
     how = made.add_argument_group("how to rewrite")
     how.add_argument(
         "--target",
         choices=("horovod", "hvdkit"),
-        help="plain horovod.torch (default), or the wrapper form hvdkit.torch",
+        help="plain horovod.torch (default), or the wrapper hvdkit.torch",
     )
-    how.add_argument("--suggested", action="store_true", default=None, help="also what changes results")
+    how.add_argument(
+        "--suggested", action="store_true", default=None, help="also apply changes that alter results"
+    )
     how.add_argument(
         "--select", action="append", default=[], metavar="RULES", help="only these (HVD2,HVD301)"
     )
@@ -77,7 +79,9 @@ def parser() -> argparse.ArgumentParser:
     out = made.add_argument_group("what to print")
     add_reports(out, "the plan")
     out.add_argument("--no-diff", action="store_true", help="leave the diff out of the report")
-    out.add_argument("--table", action="store_true", help="also the conditions that hold, with what shows it")
+    out.add_argument(
+        "--table", action="store_true", help="also show the conditions that hold, with the evidence"
+    )
     return made
 
 
@@ -93,10 +97,12 @@ def main(argv: Sequence[str]) -> int:
             "no path was given", "", "hvdkit migrate train.py, or hvdkit migrate . for a project"
         )
     if script_arguments and not args.verify:
-        raise UsageError("what stands after `--` goes to the script, and nothing runs it", "", "add --verify")
+        raise UsageError("arguments after `--` are for the script, and no script is run", "", "add --verify")
     if args.verify and (args.check or args.paths == ["-"]):
         raise UsageError(
-            "--verify runs a script, and --check and - give it none", "", "leave one of them out"
+            "--verify needs a script to run, and --check and - do not provide one",
+            "",
+            "leave one of them out",
         )
     check_places(args)
     start = Path.cwd() if args.paths == ["-"] else Path(os.path.abspath(args.paths[0]))
@@ -173,9 +179,9 @@ def _output(plan: Plan, paths: Sequence[Path], args: argparse.Namespace) -> None
     outside = next((file.path for file in plan.changed if not file.path.is_relative_to(base)), None)
     if outside is not None:
         raise UsageError(
-            f"{os.path.relpath(outside)} would be rewritten, too, and lies outside {os.path.relpath(base)}",
-            "what is written under --output would not run without it; nothing was written",
-            f"give the folder that holds both: {os.path.relpath(Path(os.path.commonpath([base, outside])))}",
+            f"{os.path.relpath(outside)} would be rewritten, too, and is outside {os.path.relpath(base)}",
+            "the files under --output would not run without it; nothing was written",
+            f"pass the folder of both: {os.path.relpath(Path(os.path.commonpath([base, outside])))}",
         )
     folder = Path(os.path.abspath(args.output))
     wanted = {

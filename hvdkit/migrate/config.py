@@ -58,7 +58,7 @@ def _options(file: Path, command: str) -> Options:
         table = tomllib.loads(read_file(file).decode())
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadConfig(
-            f"{file} cannot be read: {error}", f"its [tool.hvdkit.{command}] may matter"
+            f"{file} cannot be read: {error}", f"its [tool.hvdkit.{command}] settings may apply"
         ) from error
     commands = _table(file, _table(file, table, "tool"), "hvdkit", "tool.")
     _check_keys(file, commands, COMMANDS, "tool.hvdkit")
@@ -93,6 +93,6 @@ def _check_keys(file: Path, table: dict[str, Any], known: Sequence[str], name: s
             near = nearest(key, known)
             raise BadConfig(
                 f"{file}: {name} has no key {key!r}",
-                "what it is meant to say would not be obeyed",
+                "the setting would be ignored",
                 f"did you mean {near}?" if near else f"one of {', '.join(known)}",
             )

@@ -100,7 +100,7 @@ class Obstacle:
     @property
     def advice(self) -> str:
         """What to do about it."""
-        return f"{self.said}; put it on lines of its own, or make the edit by hand"
+        return f"{self.said}; put it on separate lines, or make the edit by hand"
 
     @property
     def said(self) -> str:

@@ -41,7 +41,7 @@ def verified(plan: Plan, script: Path, arguments: tuple[str, ...], run: dict[str
         if how_to_start(migrated).launcher is not Launcher.HOROVOD:
             raise NotHorovod(
                 f"{script.name} does not use Horovod after the rewrite: nothing was run, nothing was written",
-                "what was left or refused stands in the way, or another file is the one to start",
+                "something left or refused is in the way, or a different file is the one to start",
                 f"hvdkit migrate {script.relative_to(here)} shows what is left",
             )
         return verify(Request(script, migrated, arguments, **run, migrated_in=project), show_progress)
@@ -52,7 +52,7 @@ def _check_places(plan: Plan, script: Path, here: Path) -> None:
     outside = [path for path in (script, *(file.path for file in plan.changed)) if here not in path.parents]
     if outside:
         raise UsageError(
-            f"{outside[0]} lies outside the current folder",
+            f"{outside[0]} is outside the current folder",
             "--verify runs the script in copies of the current folder, one with the migrated files",
             "cd to the project's folder and run it there",
         )
@@ -64,7 +64,7 @@ def script_to_run(paths: list[Path]) -> Path:
     if script is None:
         raise UsageError(
             f"--verify runs one script, and {' '.join(path.name for path in paths)} names none",
-            "a folder does not say which of its files is started",
+            "a folder does not determine which of its files is started",
             f"hvdkit migrate train.py {' '.join(path.name or '.' for path in paths)} --verify, "
             "the script first",
         )

@@ -61,7 +61,7 @@ def _phantom_step(ranks: Ranks, _: Sequence[str]) -> Cause | None:
         return None
     return Cause(
         "phantom_step",
-        f"hvd.broadcast_optimizer_state took a step of its own on "
+        f"hvd.broadcast_optimizer_state took an extra step on "
         f"{_more(ranks, PHANTOM_STEP)}, where the optimizer had no "
         "state: weight decay has changed the parameters",
         "broadcast the parameters after the optimizer's state; or "
@@ -85,7 +85,7 @@ def _not_wrapped(ranks: Ranks, _: Sequence[str]) -> Cause | None:
         return None
     return Cause(
         "not_wrapped",
-        "the optimizer is no hvd.DistributedOptimizer: each rank steps on its own gradients",
+        "the optimizer is not an hvd.DistributedOptimizer: each rank steps with its own gradients",
         "optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())",
     )
 
@@ -124,14 +124,14 @@ def _rates(ranks: Ranks, _: Sequence[str]) -> Cause | None:
     if _on_some(ranks, LOAD):
         return Cause(
             "epoch_resumed",
-            f"{differ} {_more(ranks, LOAD)} loaded a checkpoint, and did not send the epoch or step that "
-            "the rate is computed from",
+            f"{differ} {_more(ranks, LOAD)} loaded a checkpoint, and did not broadcast the epoch or step "
+            "that the rate is computed from",
             "start_epoch = hvd.broadcast_object(start_epoch, root_rank=0), before anything uses it",
         )
     return Cause(
         "learning_rate",
         f"{differ} each rank computes its own",
-        "compute it from what all ranks share; ReduceLROnPlateau needs the average: "
+        "compute it from values that are the same on all ranks; ReduceLROnPlateau needs the average: "
         "scheduler.step(hvd.allreduce(loss, name='loss'))",
     )
 
@@ -145,7 +145,8 @@ def _uncovered(ranks: Ranks, differing: Sequence[str]) -> Cause | None:
         "uncovered",
         f"{_names(hit)}: trained, but not reduced; frozen when the optimizer was wrapped, or added later",
         "import hvdkit.torch as hvd: its DistributedOptimizer reduces what is unfrozen or added later; "
-        "horovod.torch's has to be made when all that it will train is there and has requires_grad=True",
+        "horovod.torch's has to be created when everything that it will train exists and has "
+        "requires_grad=True",
     )
 
 
@@ -156,11 +157,11 @@ def _no_broadcast(ranks: Ranks, _: Sequence[str]) -> Cause | None:
     if len(set(seeds)) > 1 and max(seeds) < _SEED_LIMIT:
         return Cause(
             "seed",
-            f"each rank seeds torch with another number ({_names(list(map(str, seeds)))}) before it builds "
-            "the model, and nothing is broadcast",
+            f"each rank seeds torch with a different number ({_names(list(map(str, seeds)))}) before it "
+            "builds the model, and nothing is broadcast",
             _BROADCAST,
         )
-    return Cause("no_broadcast", "nothing is broadcast: each rank starts from weights of its own", _BROADCAST)
+    return Cause("no_broadcast", "nothing is broadcast: each rank starts from different weights", _BROADCAST)
 
 
 def _clipped(ranks: Ranks, _: Sequence[str]) -> Cause | None:
@@ -168,7 +169,7 @@ def _clipped(ranks: Ranks, _: Sequence[str]) -> Cause | None:
         return None
     return Cause(
         "clipping",
-        "gradients are clipped while Horovod still reduces them, so that ranks clip different numbers",
+        "gradients are clipped while Horovod still reduces them, so ranks clip different values",
         "optimizer.synchronize() before clipping, then optimizer.step() under optimizer.skip_synchronize(); "
         "or hvdkit.torch's hvd.clip_grad_norm_(optimizer, model.parameters(), max_norm)",
     )
@@ -205,13 +206,13 @@ def _unknown(ranks: Ranks) -> Cause:
     if not all(rank.watched for rank in ranks):
         return Cause(
             "unknown",
-            "the ranks no longer train one model",
-            f"{VARIABLE}=1 horovodrun ... looks from the start and names the likely cause",
+            "the ranks no longer train the same model",
+            f"{VARIABLE}=1 horovodrun ... compares from the start and names the likely cause",
         )
     return Cause(
         "unknown",
-        "the ranks no longer train one model, by none of the causes that hvdkit knows",
-        f"{VARIABLE}=1,2,3,4,5 horovodrun ... shows the first step at which they part",
+        "the ranks no longer train the same model, and the cause is none that hvdkit knows",
+        f"{VARIABLE}=1,2,3,4,5 horovodrun ... shows the first step at which they differ",
     )
 
 

@@ -25,7 +25,7 @@ def steps_due(value: str) -> frozenset[int]:
     if not all(step.isdecimal() and int(step) for step in steps):
         raise UsageError(
             f"{VARIABLE}={value!r}",
-            why="it is neither a switch nor a list of steps",
+            why="it is neither an on/off value nor a list of steps",
             fix=f"{VARIABLE}=1 for steps 1, 10 and 100, or {VARIABLE}=1,5,50",
         )
     return frozenset(map(int, steps))

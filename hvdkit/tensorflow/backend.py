@@ -38,7 +38,7 @@ def require_horovod() -> None:
     except (ImportError, tensorflow.errors.NotFoundError) as error:  # NotFoundError: an undefined symbol
         raise HorovodMissingError(
             f"hvdkit.tensorflow needs Horovod built for this TensorFlow: {error}",
-            why="a Horovod that is absent, or was built without TensorFlow or for another, reduces nothing",
+            why="a Horovod that is missing, or built without this TensorFlow, reduces nothing",
             fix="run `hvdkit install-horovod`",
         ) from error
 

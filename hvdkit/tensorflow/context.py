@@ -73,7 +73,7 @@ def _pin() -> str:
         except RuntimeError as error:
             raise DevicesInUseError(
                 f"TensorFlow is in use already: {error}",
-                why=f"it holds all {len(gpus)} GPUs in every rank",
+                why=f"it uses all {len(gpus)} GPUs in every rank",
                 fix="call hvd.init() before anything else that uses TensorFlow",
             ) from error
     if not tf.config.experimental.get_memory_growth(own):

@@ -46,7 +46,7 @@ def shard_dataset(dataset: Any, *, process_set: Any = hvd.global_process_set) ->
     shuffle = next((part for part in _upstream(dataset) if "Shuffle" in type(part).__name__), None)
     if shuffle is not None:
         raise ShardedTooLateError(
-            "the dataset is shuffled before it is shared out",
+            "the dataset is shuffled before it is sharded",
             why="each rank shuffles by itself: some samples would be on two ranks and others on none",
             fix="call hvd.shard_dataset before .shuffle(...); for tf.data.Dataset.list_files pass "
             "shuffle=False, for tensorflow_datasets shuffle_files=False",
@@ -56,7 +56,7 @@ def shard_dataset(dataset: Any, *, process_set: Any = hvd.global_process_set) ->
     count = int(dataset.cardinality())
     if count == 0:
         raise NothingToShardError(
-            "the dataset is empty", why="no rank would train on anything", fix="look at where it comes from"
+            "the dataset is empty", why="no rank would train on anything", fix="check where it comes from"
         )
     if count == tf.data.INFINITE_CARDINALITY:
         return dataset.shard(size, rank)
@@ -82,7 +82,7 @@ def shard_arrays(*arrays: Any, process_set: Any = hvd.global_process_set) -> Any
     if len(lengths) != 1:
         raise UsageError(
             f"arrays of {', '.join(map(str, sorted(lengths))) or 'no'} rows",
-            fix="pass arrays with a row for each sample, all of one length",
+            fix="pass arrays of the same length, with one row per sample",
         )
     length = lengths.pop()
     if length == 0:

@@ -40,6 +40,6 @@ def together(name: str) -> Iterator[None]:
         if text is not None:
             raise FailedElsewhereError(
                 f"{name} failed on rank {rank}: {text}",
-                why="the ranks go on together or not at all",
+                why="the ranks continue together or not at all",
                 fix=f"fix what rank {rank} reports",
             )

@@ -40,6 +40,6 @@ def require_horovod() -> None:
     except ImportError as error:
         raise HorovodMissingError(
             f"hvdkit.torch needs Horovod built for this PyTorch: {error}",
-            why="a Horovod that is absent, or was built without torch or for another torch, reduces nothing",
+            why="a Horovod that is missing, or built without torch or for a different torch, reduces nothing",
             fix="run `hvdkit install-horovod`",
         ) from error

@@ -158,7 +158,7 @@ def _check_same(mine: _Plan, roots: _Plan, root_rank: int, process_set: Any) -> 
     if differing:
         raise DifferentModelError(
             f"rank {hvd.rank()}: {seen}" if seen else f"{differing} ranks differ from rank {root_rank}",
-            why="a tensor can only be sent to a rank that has its like",
+            why="a tensor can only be broadcast to a rank that has the same tensor",
             fix="build the same model and optimizer on all ranks before broadcast()",
         )
 

@@ -124,7 +124,7 @@ def _write(path: Path, content: dict[str, Any]) -> None:
     except (OSError, RuntimeError) as error:  # torch turns some failed writes into a RuntimeError
         raise CheckpointWriteError(
             f"cannot write {path}: {error}",
-            why="the checkpoint would be lost; what the file held before is still there",
+            why="the checkpoint would be lost; the previous contents of the file are intact",
             fix="free space or choose a directory that rank 0 can write to",
         ) from error
     finally:
@@ -150,7 +150,7 @@ def _load(path: Path, objects: Mapping[str, Any], weights_only: bool) -> dict[st
     if missing:
         raise CheckpointMismatchError(
             f"{path} has no entry {', '.join(map(repr, missing))}; it has {', '.join(map(repr, content))}",
-            why="what is not loaded would silently start afresh",
+            why="anything that is not loaded would silently start over",
             fix="pass each object under its name in the file, or leave out what was not saved",
         )
     for name, value in objects.items():
@@ -162,7 +162,7 @@ def _load(path: Path, objects: Mapping[str, Any], weights_only: bool) -> dict[st
         except Exception as error:  # each class has its own way of refusing
             raise CheckpointMismatchError(
                 f"entry {name!r} of {path} does not fit this {type(value).__name__}: {error}",
-                why="it was saved from something of another shape",
+                why="it was saved from an object of a different shape",
                 fix="build it as it was when it was saved",
             ) from error
     return {name: value for name, value in content.items() if name not in objects}
@@ -174,8 +174,8 @@ def _read(path: Path, weights_only: bool) -> dict[str, Any]:
     except Exception as error:  # what pickle makes of a broken file is any exception
         raise CheckpointReadError(
             f"cannot read {path} on rank 0: {type(error).__name__}: {error}",
-            why="the job would start afresh, or each rank from something else",
-            fix="name a checkpoint that was written whole"
+            why="the job would start over, or each rank from a different state",
+            fix="name a checkpoint that was written completely"
             + ("; weights_only=False reads any object, if you trust its author" if weights_only else ""),
         ) from error
     if not isinstance(content, dict):

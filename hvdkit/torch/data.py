@@ -85,8 +85,8 @@ def _index_sampler(loader: DataLoader[Any]) -> tuple[Any, int | None, bool]:
     if isinstance(loader.dataset, IterableDataset):
         raise NotDistributableError(
             f"{type(loader.dataset).__name__} is an IterableDataset",
-            why="it decides itself what it yields: no sampler can give each rank a share, and shares of "
-            "different lengths leave ranks waiting for each other",
+            why="it decides itself what it yields: no sampler can give each rank a share, and "
+            "with shares of different lengths ranks block",
             fix="in its __iter__, take `itertools.islice(samples, hvd.rank(), None, hvd.size())` (further "
             "divided by torch.utils.data.get_worker_info()), stop after the same number of samples on "
             "every rank, and do not pass the loader to hvd.distribute",
@@ -97,9 +97,9 @@ def _index_sampler(loader: DataLoader[Any]) -> tuple[Any, int | None, bool]:
     if type(batches) is not BatchSampler:
         raise NotDistributableError(
             f"the loader has a custom batch sampler, {type(batches).__name__}",
-            why="whether all ranks would draw the same batches, and how many, only its author knows",
-            fix="let it yield every hvd.size()-th batch from the hvd.rank()-th on, of one seeded order, the "
-            "same number on every rank; with its attributes rank and num_replicas set, hvd.distribute "
+            why="only its author knows whether all ranks would draw the same batches, and how many",
+            fix="let it yield every hvd.size()-th batch starting at the hvd.rank()-th, in one seeded order, "
+            "the same number on every rank; with its attributes rank and num_replicas set, hvd.distribute "
             "leaves the loader as it is",
         )
     return batches.sampler, batches.batch_size, batches.drop_last
@@ -121,9 +121,9 @@ def _share(
         return ShardedSampler(sampler, seed=seed, process_set=process_set)
     raise NotDistributableError(
         f"the loader has a custom sampler, {kind.__name__}",
-        why="whether all ranks would draw the same order from it only its author knows; "
+        why="only its author knows whether all ranks would draw the same order from it; "
         "if not, some samples are loaded twice and others never",
-        fix="let it yield every hvd.size()-th index from the hvd.rank()-th on, of one order seeded by the "
-        "epoch, the same number on every rank; with its attributes rank and num_replicas set, "
+        fix="let it yield every hvd.size()-th index starting at the hvd.rank()-th, in one order seeded by "
+        "the epoch, the same number on every rank; with its attributes rank and num_replicas set, "
         "hvd.distribute leaves the loader as it is",
     )

@@ -70,8 +70,8 @@ def check_optimizer(optimizer: object) -> None:
     if isinstance(getattr(optimizer, "optim", None), Optimizer):
         raise ForeignOptimizerError(
             f"{kind} is a wrapper around {type(optimizer.optim).__name__}",  # type: ignore[attr-defined]
-            why="its step() goes to the inner optimizer, past Horovod, so ranks would part ways",
-            fix="wrap the inner optimizer with DistributedOptimizer, put the other wrapper around that, "
+            why="its step() calls the inner optimizer, bypassing Horovod, so the ranks would diverge",
+            fix="wrap the inner optimizer with DistributedOptimizer, put the other wrapper around it, "
             "and call the inner synchronize() before the outer step()",
         )
     if not isinstance(optimizer, Optimizer):
@@ -138,7 +138,7 @@ def check_adasum(optimizer: Optimizer, process_set: object) -> None:
     shared.check_adasum(hvd, process_set)
     if isinstance(optimizer, torch.optim.LBFGS):
         raise AdasumUnsupportedError(
-            "Adasum was asked for with LBFGS",
+            "Adasum is requested with LBFGS",
             why="Adasum steps one parameter at a time, LBFGS needs all of them in one step",
-            fix="leave Adasum out, or use another optimizer",
+            fix="do not use Adasum, or use a different optimizer",
         )

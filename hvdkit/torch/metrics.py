@@ -108,7 +108,7 @@ class Mean:
         if totals["count"] == 0:
             raise EmptyMeanError(
                 f"the mean {self.name!r} has no samples on any rank",
-                why="a mean of nothing is no number",
+                why="the mean of no samples is undefined",
                 fix="update it before compute, or check that the loader is not empty",
             )
         return float(totals["total"] / totals["count"])

@@ -71,8 +71,8 @@ def DistributedOptimizer(  # noqa: N802 - Horovod's name
     if gradient_predivide_factor != 1.0 and (op != hvd.Average or groups is not None):
         raise UsageError(
             f"gradient_predivide_factor={gradient_predivide_factor} with "
-            + ("groups" if op == hvd.Average else "another op than Average"),
-            why="Horovod applies it to ungrouped averages only",
+            + ("groups" if op == hvd.Average else "an op other than Average"),
+            why="Horovod applies it only to ungrouped averages",
             fix="leave one of them out",
         )
     named = registry.distinct(_named(optimizer, model, named_parameters))
@@ -186,7 +186,7 @@ def _passes(backward_passes_per_step: int, batches_per_allreduce: int | None) ->
     if backward_passes_per_step not in (1, passes):
         raise UsageError(
             f"backward_passes_per_step={backward_passes_per_step} and batches_per_allreduce={passes}",
-            why="they are two names for one number",
+            why="they are two names for the same number",
             fix="give one of them",
         )
     if passes < 1:
@@ -204,5 +204,5 @@ def _compression(compression: Compressor, fp16_allreduce: bool) -> Compressor:
 
 def _op(op: int | None, use_adasum: bool) -> int:
     if use_adasum and op not in (None, hvd.Adasum):
-        raise UsageError("both use_adasum and another op are given", fix="give one of them")
+        raise UsageError("both use_adasum and a different op are given", fix="give one of them")
     return hvd.Adasum if use_adasum else hvd.Average if op is None else op

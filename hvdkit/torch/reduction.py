@@ -95,8 +95,8 @@ class Averaging(_State):
         """torch's zero_grad. Gradients under reduction are waited for first, then thrown away."""
         if self._handles:
             warnings.warn(
-                "zero_grad() throws away gradients that were just reduced: no step() since backward(). "
-                "If another model's loss went through these parameters, freeze them meanwhile with "
+                "zero_grad() discards gradients that were just reduced: no step() since backward(). "
+                "If another model's loss went through these parameters, freeze them in the meantime with "
                 "requires_grad_(False): it saves the reduction.",
                 stacklevel=2,
             )
@@ -200,7 +200,7 @@ def _once_a_step(optimizer: _State, parameter: Tensor, hook: Callable[..., None]
             raise SecondBackwardError(
                 f"backward() reached {optimizer._parameter_names[parameter]} again before step(), while its "
                 "gradient was being reduced",
-                why="what this backward() adds would reach the other ranks in part, or not at all",
+                why="what this backward() adds would reach the other ranks partly, or not at all",
                 fix="(loss_1 + loss_2).backward() once, or `with hvd.accumulate(optimizer):` around each "
                 "backward() but the last, or DistributedOptimizer(..., backward_passes_per_step=2)",
             )
@@ -229,7 +229,7 @@ def _check_unchanged(optimizer: Averaging) -> None:
         raise UnreducedGradientsError(
             f"{', '.join(changed[:3])}{', ...' if len(changed) > 3 else ''}: the gradient was clipped or "
             "changed after backward(), while it was being reduced",
-            why="each rank would change another part of the average, and the ranks would part",
+            why="each rank would change a different part of the average, and the ranks would diverge",
             fix="hvd.clip_grad_norm_(optimizer, model.parameters(), max_norm), which waits first; before "
             "any other change, optimizer.synchronize()",
         )

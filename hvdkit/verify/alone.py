@@ -22,8 +22,8 @@ from hvdkit.verify.scene import Scene
 from hvdkit.verify.unreached import Unreached
 
 NO_ORIGINAL = (
-    "there is no original: what the script computes on 1 rank is taken as what it should compute; "
-    "hvdkit verify ORIGINAL MIGRATED compares the values"
+    "there is no original: the result on 1 rank is taken as correct; hvdkit "
+    "verify ORIGINAL MIGRATED compares the values"
 )
 
 
@@ -56,7 +56,7 @@ def check_alone(scene: Scene, start: Start, more: More, keep: int) -> Alone:
     if asked.world < 2:
         raise UsageError(
             "one script on 1 rank: there is nothing to check",
-            "what is wrong with a Horovod script alone shows on several ranks",
+            "faults of a Horovod script show only on several ranks",
             "--np 2",
         )
     single = Settings("", 1, asked.steps, cpu=asked.cpu, align=True, keep=keep)

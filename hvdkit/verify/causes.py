@@ -24,7 +24,7 @@ class Cause:
 
 STATE = Cause(
     "HVD402",
-    "ranks hold different state beside their parameters: send rank 0's once it is loaded (an optimizer's by "
+    "ranks hold different state besides their parameters: send rank 0's once it is loaded (an optimizer's by "
     "hvd.broadcast_object(optimizer.state_dict()), modules and their buffers by hvd.broadcast_parameters), "
     "copy averages and teachers after that, and average what each rank updates from its own batches",
 )
@@ -68,14 +68,14 @@ def _no_broadcast(comparison: Comparison, first: Difference) -> Cause | None:
     if first.stage is Stage.UNTRAINED:
         return Cause(
             "HVD402",
-            f"{first.name} was copied from a model whose weights were not broadcast yet: "
-            "broadcast first, copy after",
+            f"{first.name} was copied from a model before its weights were broadcast: "
+            "broadcast first, then copy",
         )
     events = [event.what for step in comparison.migrated.steps[0][:2] for event in step.events]
     if "broadcast" in events and "load" in events[events.index("broadcast") :]:
         return Cause(
             "HVD402",
-            "the checkpoint is loaded after the broadcast, on some ranks only: load first, broadcast after",
+            "the checkpoint is loaded after the broadcast, on some ranks only: load first, then broadcast",
         )
     return Cause(
         "HVD402",
@@ -94,7 +94,7 @@ def _samples(comparison: Comparison, first: Difference) -> Cause | None:
     if "DistributedSampler" in samplers[0] and "DistributedSampler" not in samplers[1]:
         return Cause(
             "HVD301",
-            "the loader has no DistributedSampler any more: each rank draws from all samples, not its shard",
+            "the loader no longer has a DistributedSampler: each rank draws from all samples, not its shard",
         )
     epoch = max((draw.epoch for draw in other.draws), default=0)
     if (
@@ -122,10 +122,10 @@ def _different_draws(one: Step, other: Step) -> Cause:
             return Cause(
                 "HVD301",
                 f"a batch of one rank has {len(now.indices)} samples, and the original's "
-                f"{len(before.indices)}: batch sizes are those of a rank, as DDP's are",
+                f"{len(before.indices)}: batch sizes are per rank, as under DDP",
             )
         if _is_row(now.indices) and not _is_row(before.indices):
-            return Cause("HVD301", "the samples come unshuffled: give the sampler shuffle=True")
+            return Cause("HVD301", "the samples are not shuffled: pass shuffle=True to the sampler")
     return Cause(
         "HVD301",
         "the ranks draw different samples from the original's: the sampler's seed, its rank, or the number "
@@ -152,7 +152,7 @@ def _repeats(comparison: Comparison, first: Difference) -> Cause | None:
         return None
     return Cause(
         "HVD301",
-        "all ranks get the same samples: rank or size did not reach the sampler, or the seed lost its rank",
+        "all ranks get the same samples: the sampler lacks rank or size, or the seed is the same on all ranks",
     )
 
 
@@ -219,10 +219,10 @@ def _forward(comparison: Comparison, first: Difference) -> Cause | None:
         return Cause(
             "HVD307",
             f"on rank {first.rank}, but not on rank 0, the same weights and batch give a different loss: its "
-            "random numbers (dropout) are seeded differently; give each rank the seed that it had",
+            "random numbers (dropout) are seeded differently; give each rank its original seed",
         )
     statistics = (
-        "; batch statistics of one rank, where SyncBatchNorm took those of all" if step.buffers else ""
+        "; batch statistics of one rank, where SyncBatchNorm used those of all ranks" if step.buffers else ""
     )
     return Cause(
         "HVD204" if step.buffers else "HVD307",
@@ -276,7 +276,8 @@ def _phantom(comparison: Comparison, first: Difference) -> Cause | None:
         return Cause(
             "HVD402",
             "hvd.broadcast_optimizer_state took a step with zero gradients on the fresh optimizer: "
-            "weight decay and step counts went one ahead; use hvd.broadcast_object(optimizer.state_dict())",
+            "weight decay and step counts are one step ahead; use "
+            "hvd.broadcast_object(optimizer.state_dict())",
         )
     return None
 
@@ -305,8 +306,8 @@ def _state(_: Comparison, first: Difference) -> Cause | None:
 def _collective(_: Comparison, first: Difference) -> Cause | None:
     return Cause(
         "HVD501",
-        f"the original's {first.original.split(',')[0]} at {first.name} was dropped: each rank goes on with "
-        "what it has itself, and rank 0 prints its share; use hvd.allreduce, hvd.allgather or hvd.broadcast",
+        f"the original's {first.original.split(',')[0]} at {first.name} was dropped: each rank continues "
+        "with its own value, and rank 0 prints its share; use hvd.allreduce, hvd.allgather or hvd.broadcast",
     )
 
 

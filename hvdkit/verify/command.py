@@ -15,13 +15,13 @@ from hvdkit.verify.options import add_run_options, request_fields, show_progress
 
 EXAMPLES = """\
 examples:
-  hvdkit verify train_hvd.py                              a Horovod script by itself: what needs no original
+  hvdkit verify train_hvd.py                              a Horovod script alone: checks that need no original
   hvdkit verify train_ddp.py train_hvd.py                 both on 2 ranks, 5 steps, compared bit for bit
   hvdkit verify train_ddp.py train_hvd.py -- --epochs 1   arguments for both scripts after `--`
-  hvdkit verify train_ddp.py train_hvd.py --device cpu    scripts that ask for CUDA, on a machine without
-  hvdkit verify train.ipynb migrated.ipynb                notebooks: their programs are run
+  hvdkit verify train_ddp.py train_hvd.py --device cpu    scripts that use CUDA, on a machine without it
+  hvdkit verify train.ipynb migrated.ipynb                notebooks: their code is run as a script
   hvdkit verify train_ddp.py train_hvd.py --hosts a:1,b:1 on two machines that share this folder
-  hvdkit verify train_ddp.py train_hvd.py --json -        the result for a machine
+  hvdkit verify train_ddp.py train_hvd.py --json -        the result as JSON
 
 Scripts run in copies of the current folder; nothing here is changed.
 Exit code: 0 they agree (one script: everything holds), 1 they do not, 2 one of them could not be run.
@@ -34,12 +34,16 @@ def parser() -> argparse.ArgumentParser:
         prog="hvdkit verify",
         usage="hvdkit verify [options] [ORIGINAL] MIGRATED [-- SCRIPT ARGS]",
         description="Run a script and its migration to Horovod, and compare what they compute, step by step. "
-        "Or a Horovod script by itself, on two hosts, and check what has to hold without an original.",
+        "Or run a Horovod script alone, on two hosts, and check what must hold without an original.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     made.add_argument(
-        "scripts", nargs="+", type=Path, metavar="SCRIPT", help="the original, if there is one; the migrated"
+        "scripts",
+        nargs="+",
+        type=Path,
+        metavar="SCRIPT",
+        help="the original, if there is one, and the migrated script",
     )
     add_run_options(made)
     made.add_argument("--json", metavar="FILE", help="write the result here; - is stdout")

@@ -59,7 +59,7 @@ def read_tree(path: Path) -> ast.Module:
         line = getattr(error, "lineno", None)
         raise ScriptError(
             f"{path}{f', line {line}' if line else ''}: not Python: {getattr(error, 'msg', error)}",
-            fix=f"make `python -m py_compile {path}` pass",
+            fix=f"make `python -m py_compile {path}` succeed",
         ) from error
 
 

@@ -25,7 +25,7 @@ def check_devices(*placed: tuple[Run, HostList]) -> Iterator[Invariant]:
         return
     wrong = [seen for asked in runs for seen in (*_shared(asked), *_by_rank(asked))]
     fine = ", ".join(f"cuda:{name}" for _, names in runs[-1].values() for name in sorted(names))
-    name = "each rank of a host has a device of its own"
+    name = "each rank of a host has its own device"
     yield Invariant(name, not wrong, wrong[0] if wrong else fine, PINNED)
 
 

@@ -42,7 +42,8 @@ OF_TORCH = Causes(
     later=Cause("HVD401", "wrap the optimizer, with every parameter that is trained"),
     shard=Cause("HVD302", "give the training loader a DistributedSampler with Horovod's rank and size"),
     order=Cause(
-        "HVD303", "call sampler.set_epoch(epoch) at the start of each epoch, with another number each time"
+        "HVD303",
+        "call sampler.set_epoch(epoch) at the start of each epoch, with a different number each time",
     ),
     rate=Cause("HVD403", "scale the learning rate once, by hvd.size()"),
     writer=Cause("HVD601", "write files on rank 0 only: if hvd.rank() == 0"),
@@ -126,11 +127,11 @@ def _epochs(original: Run, migrated: Run, order: Cause) -> Iterator[Invariant]:
         for one, other in combinations(epochs, 2)
         if _same_order(epochs[one], epochs[other])
     ]
-    seen = f"in the {max(map(len, passes.values()))} epochs that were begun"
+    seen = f"in the {max(map(len, passes.values()))} epochs that were started"
     if repeated:
         rank, one, other = repeated[0]
         seen = f"epoch {other} has the order of epoch {one} on rank {rank}"
-    yield Invariant("each epoch has an order of its own", not repeated, seen, order)
+    yield Invariant("each epoch has a different order", not repeated, seen, order)
 
 
 def _passes(run: Run, rank: int) -> dict[int, list[object]]:

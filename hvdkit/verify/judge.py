@@ -30,8 +30,8 @@ UNCOMPRESSED = (
     "the migrated was made to send them as they are, and what float16 rounds is not compared"
 )
 ADASUM_IN_BOTH = (
-    "the migrated combines updates by Adasum: each of Horovod's results is held against the closed form, "
-    "which took the place of DDP's average in the original"
+    "the migrated combines updates by Adasum: each of Horovod's results is compared with the "
+    "closed form, which replaced DDP's average in the original"
 )
 
 
@@ -109,8 +109,8 @@ def notes_of_runs(scene: Scene, start: Start, runs: tuple[Run, ...]) -> Iterator
     if start.tensorflow:
         yield tensorflow.EAGER
     if scene.request.cpu:
-        yield "--device cpu: what asked for CUDA ran on the CPU, autocast regions in float32"
+        yield "--device cpu: code that uses CUDA ran on the CPU, autocast regions in float32"
     outside = {name for run in runs for steps in run.steps.values() for s in steps for name in s.writes}
     yield from (
-        f"written outside the work copies: {name}" for name in sorted(outside) if name.startswith("/")
+        f"written outside the working copies: {name}" for name in sorted(outside) if name.startswith("/")
     )

@@ -18,7 +18,7 @@ def add_run_options(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -
     parser.add_argument(
         "--hosts",
         metavar="A:1,B:1",
-        help="hosts and the ranks that each takes (default: this machine, as two hosts)",
+        help="hosts and the number of ranks on each (default: this machine, as two hosts)",
     )
     extent = parser.add_mutually_exclusive_group()
     extent.add_argument(
@@ -45,7 +45,7 @@ def add_run_options(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -
         type=_seconds,
         default=300.0,
         metavar="S",
-        help="seconds without a step until it counts as hung (default 300)",
+        help="seconds without a step until a run counts as hung (default 300)",
     )
 
 

@@ -29,15 +29,17 @@ from hvdkit.verify.tolerance import tolerance_for
 HOROVOD = Start(Launcher.HOROVOD)
 LOCAL_FOR_RANK = Cause(
     "HVD307",
-    "what a rank computes depends on the host that it is on: a local rank or local size is used where "
-    "hvd.rank() or hvd.size() is meant",
+    "what a rank computes depends on its host: a local rank or local size is used where hvd.rank() "
+    "or hvd.size() is intended",
 )
 ON_ONE_HOST = "on 1 host of 2 ranks the migrated takes the same first step as on 2 hosts of 1 rank"
 BY_PLACE = (
     "{0} depends on the hosts in both scripts: they agree with each other on 1 host of {1} ranks and on {2}, "
     "with different values on each"
 )
-PREPARED = "on two hosts a rank of each writes the files that one rank prepares on one host, before training"
+PREPARED = (
+    "on two hosts one rank per host writes the files that a single rank prepares on one host, before training"
+)
 BY_BATCH = (
     "on {0} each rank takes batches of a different size than on 1 host of {1} ranks, where every value "
     "agrees: the script divides a batch by the ranks of a host. The original starts its ranks on 1 host "
@@ -91,7 +93,7 @@ def on_several_ranks(
 
 def _same_on_one_host(scene: Scene, apart: Run, here: Run) -> Invariant:
     """The migrated's first step on one host is the one that it takes on two; there is no original to ask."""
-    name = "ranks on one host compute what they do on two hosts"
+    name = "ranks compute the same on one host as on two"
     one, other = _common(apart, here)
     found = compare(one, other, tolerance_for(one.world, scene.request.tolerance)).differences
     if not found:

@@ -32,7 +32,9 @@ def verdict(result: Verification) -> str:
     if not comparison.identical:
         allowed = comparison.tolerance.relative
         how = (
-            f"within {allowed:g}" if allowed else "bit for bit, but for subnormal numbers and signs of zeros"
+            f"within {allowed:g}"
+            if allowed
+            else "bit for bit, except for subnormal numbers and signs of zeros"
         )
     count = len(result.invariants)
     held = f", {count} invariant{'s hold' if count > 1 else ' holds'} on several ranks" if count else ""

@@ -111,7 +111,7 @@ def _find_mpirun() -> str:
     found = shutil.which("mpirun")
     if found is None:
         raise LauncherError(
-            "there is no mpirun", why="the original asks MPI for its rank", fix="install Open MPI"
+            "there is no mpirun", why="the original gets its rank from MPI", fix="install Open MPI"
         )
     return found
 
@@ -157,7 +157,7 @@ def run_job(job: Job, progress: Callable[[str], None]) -> Run:
         raise NoStepError(
             f"{job.named} ended without an optimizer step; its output:\n" + _in_users_folder(job, _tail(log)),
             why="there is nothing to compare",
-            fix="pass the arguments that make it train, after `--`",
+            fix="after `--`, pass the arguments with which it trains",
         )
     return run
 
@@ -180,7 +180,7 @@ def _watch(
             raise RunError(
                 f"{job.named} ended with exit code {ended}; its own output:\n" + _own_error(job, log),
                 why=_first_to_end(job),
-                fix=f"make this run: {_by_hand(job)}",
+                fix=f"make this command work: {_by_hand(job)}",
             )
         records = list((folder / "values").glob("rank-*"))
         begun = len(list((folder / BEGUN).glob("*")))
@@ -211,8 +211,8 @@ def _first_to_end(job: Job) -> str:
         return ""
     first = min(ended, key=lambda path: path.stat().st_mtime_ns)
     return (
-        f"rank {first.name} ended first (steps taken: {first.read_text(encoding='utf-8')}), and others go "
-        "on: ranks must take equally many steps"
+        f"rank {first.name} ended first (steps taken: {first.read_text(encoding='utf-8')}), and others "
+        "continue: all ranks must take the same number of steps"
     )
 
 

@@ -27,7 +27,7 @@ STEPS = 3  # that are repeated, at most: their batches are kept on disk
 # Share of a whole gradient's norm that divisors which are no power of two may round away.
 ROUNDING = 1e-5
 
-NO_LOADER = "the batches come from no DataLoader"
+NO_LOADER = "the batches do not come from a DataLoader"
 
 
 def check_scale(scene: Scene, settings: Settings, one: Run, ranks: Run) -> Checked:
@@ -100,11 +100,11 @@ def _unlike(step: Step, others: list[Step]) -> str:
     """Why ranks cannot be expected to have this step's gradient; "" where they can."""
     if not step.number:
         starts = {tuple(t.digest for t in state.parameters + state.frozen) for state in (step, *others)}
-        return "" if len(starts) == 1 else "ranks start from other weights than one process"
+        return "" if len(starts) == 1 else "ranks start from different weights than one process"
     if not step.batches:
         return NO_LOADER
     if any(other.batches != step.batches for other in others):
-        return "ranks take other batches for a step than one process"
+        return "ranks use different batches for a step than one process"
     return ""
 
 

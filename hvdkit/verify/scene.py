@@ -98,8 +98,8 @@ def _program(script: Path, work: Path) -> Path:
         return script
     if not script.is_relative_to(work):
         raise UsageError(
-            f"{script} lies outside the current folder",
-            "the program of a notebook is made beside it, in a copy of the current folder",
+            f"{script} is outside the current folder",
+            "the program of a notebook is written next to it, in a copy of the current folder",
             "cd to the project's folder and run it there",
         )
     program = program_beside(script)

@@ -27,8 +27,8 @@ from hvdkit.verify.scale import STEPS, check_scale
 from hvdkit.verify.scene import Request, Scene
 
 UNREPEATABLE = (
-    "the original does not repeat itself: two runs of it differ too, first in {0.stage.value} {0.name}, step "
-    "{0.step}; seed what it leaves to chance (time, unordered sets, unseeded generators) and verify again"
+    "the original does not repeat itself: two runs of it differ, first in {0.stage.value} {0.name}, step "
+    "{0.step}; seed its sources of randomness (time, unordered sets, unseeded generators) and verify again"
 )
 
 
@@ -69,7 +69,7 @@ def verify(request: Request, progress: Callable[[str], None]) -> Verification:
     if start.launcher is Launcher.HOROVOD:
         raise RoleError(
             f"{request.original} uses Horovod already",
-            why="the first script is the original, the second its migration",
+            why="the first script should be the original, the second its migration",
             fix="hvdkit verify ORIGINAL MIGRATED",
         )
     if how_to_start(request.migrated).launcher is not Launcher.HOROVOD:
@@ -125,7 +125,7 @@ def _reducing_alike(
     if alike == settings:
         return original, migrated, settings
     if alike.adasum or averaged_by_ddp(original):
-        original = scene.run("original, reducing alike", scene.request.original, start, alike)
+        original = scene.run("original, reducing identically", scene.request.original, start, alike)
         return original, migrated, alike
     exact = replace(settings, uncompressed=True)
     return original, scene.run("migrated, uncompressed", scene.request.migrated, HOROVOD, exact), exact
@@ -139,7 +139,7 @@ def _against_one_process(scene: Scene, start: Start) -> Verification:
     if count > 2 and asked.tolerance is None:
         raise WorldError(
             f"{asked.original} uses a tf.distribute strategy, on {count} devices",
-            why="more than two are added in another order than Horovod's, and 1 / n may round",
+            why="more than two are summed in a different order than Horovod's, and 1 / n may round",
             fix="--np 2, where every bit must agree, or --tolerance X",
         )
     scaled = asked.world > 1 and count == 1
@@ -160,7 +160,7 @@ def _against_one_process(scene: Scene, start: Start) -> Verification:
     further = Checked()
     if asked.world > 1:
         wide = Settings("", asked.world, asked.steps, cpu=asked.cpu, own=STEPS)
-        title = f"migrated by itself on {asked.world} ranks"
+        title = f"migrated alone on {asked.world} ranks"
         causes = tensorflow.CAUSES if start.tensorflow else OF_TORCH
         run = scene.run(title, asked.migrated, HOROVOD, wide)
         invariants = on_several_ranks(scene, original, run, wide, causes)

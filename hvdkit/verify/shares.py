@@ -12,19 +12,19 @@ from hvdkit.verify.records import MADE, Draw, Run
 
 SPLIT = Cause(
     "HVD305",
-    "each rank splits the data by random numbers of its own: give random_split "
+    "each rank splits the data with its own random numbers: give random_split "
     "generator=torch.Generator().manual_seed(0), train_test_split a random_state",
 )
 UNLIKE = Cause(
     "HVD305",
-    "ranks have different samples under one index: what is drawn, ordered or fitted before training (a "
+    "ranks have different samples under the same index: what is drawn, ordered or fitted before training (a "
     "split, a vocabulary, a normaliser) has to be the same on every rank: seed it, sort sets, fit on all of "
     "the data, or send rank 0's by hvd.broadcast_object",
 )
 STREAM = Cause(
     "HVD302",
-    "every rank reads the whole stream: let each take every hvd.size()-th sample from its hvd.rank()-th on, "
-    "before it is shuffled",
+    "every rank reads the whole stream: let each rank take every hvd.size()-th sample, starting at "
+    "its hvd.rank()-th, before shuffling",
 )
 Parts = dict[int, dict[str, int]]  # samples of each loader made, a bit for each, by data set
 
@@ -82,7 +82,7 @@ def _alike(run: Run, unlike: set[str]) -> Iterator[Invariant]:
     """Told where samples were drawn again on all ranks."""
     name = "a sample is the same on every rank"
     if unlike:
-        yield Invariant(name, False, f"{min(unlike)} holds others on each rank", UNLIKE)
+        yield Invariant(name, False, f"{min(unlike)} holds different samples on each rank", UNLIKE)
     elif all(any(step.probes for step in steps) for steps in run.steps.values()):
         yield Invariant(name, True, "those drawn again after the last step")
 
@@ -132,7 +132,7 @@ def _apart(run: Run, loader: int, unlike: set[str]) -> Iterator[Invariant]:
                 both = max(both, _common(own, trains[rank], theirs, made, unlike))
     if held:
         yield Invariant(
-            "no rank trains on what another evaluates on",
+            "no rank trains on samples that another evaluates on",
             not both,
             f"{both} samples are in the training loader of one rank and in another loader of a second"
             if both

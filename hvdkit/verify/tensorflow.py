@@ -32,20 +32,20 @@ CAUSES = Causes(
     ),
     order=Cause(
         "HVD710",
-        "shuffle anew in each epoch: shuffle(..., reshuffle_each_iteration=True), not before cache()",
+        "reshuffle in each epoch: shuffle(..., reshuffle_each_iteration=True), not before cache()",
     ),
     rate=Cause("HVD721", "scale the learning rate once, by hvd.size()"),
     state=Cause(
         "HVD714",
-        "ranks hold different state beside what they train: send rank 0's once it is restored "
+        "ranks hold different state beside what they train: broadcast rank 0's once it is restored "
         "(hvd.broadcast_variables of the optimizer's variables, too)",
     ),
-    writer=Cause("HVD718", "write files on rank 0 only, and give callbacks that write to rank 0 only"),
+    writer=Cause("HVD718", "write files on rank 0 only, and pass callbacks that write on rank 0 only"),
 )
-EAGER = "every tf.function ran eagerly, in both scripts: what XLA would refuse to compile is not seen"
+EAGER = "every tf.function ran eagerly, in both scripts: code that XLA cannot compile is not detected"
 REPLAYED = (
     "the original is one process: on 1 rank its batches were replayed in the migrated run and the random "
-    "state set at each batch and tape in both (a sharded dataset is shuffled in another order)"
+    "state set at each batch and tape in both (a sharded dataset is shuffled in a different order)"
 )
 DIVIDED = (
     "the original's strategy ran on {0} logical CPU devices: each rank of the migrated run was given the "

@@ -48,7 +48,7 @@ def test_a_node_that_never_comes_is_named() -> None:
     job.clock.now += 19
     job.all_say(0, 2)
     job.clock.now += 12
-    assert job.say(0)["stop"] == "node 1 (10.0.0.2, ranks 2 to 3) did not come within 30 s"
+    assert job.say(0)["stop"] == "node 1 (10.0.0.2, ranks 2 to 3) did not connect within 30 s"
 
 
 def test_a_silent_node_ends_the_job() -> None:
@@ -58,7 +58,7 @@ def test_a_silent_node_ends_the_job() -> None:
         job.clock.now += 1
         assert job.all_say(0, 1) == ["", ""]
     job.clock.now += 1
-    stop = "nothing was heard of node 2 (10.0.0.3, rank 4) for 20 s"
+    stop = "no message from node 2 (10.0.0.3, rank 4) for 20 s"
     assert job.all_say(0, 1) == [stop, stop]
     assert job.board.all_told(), "the lost one need not be told"
 
@@ -94,14 +94,14 @@ def test_a_failure_waits_for_a_node_that_may_be_lost() -> None:
         job.clock.now += 1
         assert job.all_say(0, 1) == ["", ""]
     job.clock.now += 2
-    assert job.say(0)["stop"] == "nothing was heard of node 2 (10.0.0.3, rank 4) for 20 s"
+    assert job.say(0)["stop"] == "no message from node 2 (10.0.0.3, rank 4) for 20 s"
 
 
 def test_a_second_process_of_a_node_is_refused() -> None:
     job = Job()
     job.say(1)
     assert job.say(1, who="process 9 on b")["refused"] == (
-        "node 1 (10.0.0.2, ranks 2 to 3) is in this job already: process 1"
+        "node 1 (10.0.0.2, ranks 2 to 3) is already in this job: process 1"
     )
 
 

@@ -85,7 +85,7 @@ def test_a_member_is_answered(server: ControlServer) -> None:
 
 
 def test_another_job_is_told_apart(server: ControlServer) -> None:
-    with pytest.raises(OtherJobError, match="another job answers there"):
+    with pytest.raises(OtherJobError, match="a different job answers there"):
         member(server, "other").ask({"text": "hello"})
 
 

@@ -43,8 +43,8 @@ def test_the_script_gives_the_same_list(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_the_numbers_are_those_of_the_code() -> None:
-    assert f"a node does not come within {environment.START_SECONDS} s" in PAGE
-    assert f"a node is not heard of for {board.SILENCE_SECONDS:g} s" in PAGE
+    assert f"a node does not connect within {environment.START_SECONDS} s" in PAGE
+    assert f"no message arrives from a node for {board.SILENCE_SECONDS:g} s" in PAGE
     assert f"killed {ranks.END_SECONDS:g} s later" in PAGE
     assert f"`ctrl_port`, {cluster_module.CONTROL_PORT}" in PAGE
     assert PAGE.count(f"{ports.FIRST_PORT} to {ports.FIRST_PORT + ports.PORTS - 1}") == 2

@@ -40,7 +40,7 @@ def test_a_second_process_of_a_rank_is_turned_away() -> None:
     join(members, member(1))
     reply = join(members, member(1, "b", pid=9))
     assert reply["error"]["seen"] == (
-        "process 9 on b has rank 1, which has come already: rank 1 (process 1 on a)"
+        "process 9 on b has rank 1, which is already connected: rank 1 (process 1 on a)"
     )
     assert join(members, member(1)) == {"slot": None}, "the first one is not disturbed"
     assert "turned away: rank 1 (process 9 on b)" in members.absent(5).seen
@@ -51,7 +51,7 @@ def test_who_did_not_come_is_named() -> None:
     join(members, member(0))
     join(members, member(1))
     assert members.absent(120).seen == (
-        "of 4 ranks, ranks 2, 3 did not come within 120 s (nodes: a,b); came: a: ranks 0, 1"
+        "of 4 ranks, ranks 2, 3 did not connect within 120 s (nodes: a,b); connected: a: ranks 0, 1"
     )
 
 

@@ -106,14 +106,14 @@ def test_a_node_that_never_comes_is_named_within_the_bound(tmp_path: Path) -> No
     code, _, stderr = ended(job)
     assert (code, time.monotonic() - began < 60) == (2, True)
     assert "hvdkit: waiting for node 1 (192.0.2.1, ranks 2 to 3)" in stderr
-    assert "hvdkit: node 1 (192.0.2.1, ranks 2 to 3) did not come within 4 s" in stderr
+    assert "hvdkit: node 1 (192.0.2.1, ranks 2 to 3) did not connect within 4 s" in stderr
 
 
 @pytest.mark.parametrize(
     ("nodes", "environ", "seen"),
     [
         ([{"addr": "192.0.2.1"}], {}, "hvdkit: no node of the list is "),
-        ([*HERE, {"addr": "127.0.0.1"}], {}, "hvdkit: hvdkit.cluster: 127.0.0.1 is there twice"),
+        ([*HERE, {"addr": "127.0.0.1"}], {}, "hvdkit: hvdkit.cluster: 127.0.0.1 is listed twice"),
         ([*HERE, {"addr": "localhost"}], {}, "hvdkit: more than one node of the list is "),
         (
             [{"addr": "no.such.host.invalid"}],
@@ -121,9 +121,9 @@ def test_a_node_that_never_comes_is_named_within_the_bound(tmp_path: Path) -> No
             "hvdkit: no.such.host.invalid, a node of the list, cannot be",
         ),
         ([{"addr": "a; rm -rf /"}], {}, "hvdkit: hvdkit.cluster: 'a; rm -rf /' is not a host name"),
-        ([{"address": "a"}], {}, "hvdkit: hvdkit.cluster: 'address' is no setting of a node"),
-        ([{}], {}, "hvdkit: hvdkit.cluster holds no node list"),
-        (3, {}, "hvdkit: hvdkit.cluster holds no node list"),
+        ([{"address": "a"}], {}, "hvdkit: hvdkit.cluster: 'address' is not a setting of a node"),
+        ([{}], {}, "hvdkit: hvdkit.cluster does not contain a node list"),
+        (3, {}, "hvdkit: hvdkit.cluster does not contain a node list"),
         ("no.toml", {}, "hvdkit: no.toml: No such file"),
         ([{"addr": "::1"}], {}, "hvdkit: hvdkit.cluster: ::1 is an IPv6 address"),
         ([*HERE, {"addr": "192.0.2.1"}], {"HVDKIT_SECRET": "short"}, "has 5 characters"),

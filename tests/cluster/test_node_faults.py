@@ -75,8 +75,8 @@ def test_a_host_is_cut_off(training: Training) -> None:
     training.cluster.cut("b")
     (first, said_on_a), (second, said_on_b) = training.ends(A_HOST_LOST_SECONDS)
     assert (first, second) == (1, 1)
-    assert "hvdkit: nothing was heard of node 1 (b, ranks 2 to 3) for 20 s" in said_on_a
-    assert "hvdkit: nothing was heard of node 0 (a, ranks 0 to 1) for 20 s" in said_on_b
+    assert "hvdkit: no message from node 1 (b, ranks 2 to 3) for 20 s" in said_on_a
+    assert "hvdkit: no message from node 0 (a, ranks 0 to 1) for 20 s" in said_on_b
 
 
 @pytest.mark.parametrize(
@@ -95,4 +95,4 @@ def test_the_process_that_started_the_ranks_is_killed(training: Training) -> Non
     starter.kill()
     (first, said), (second, _) = training.ends(A_HOST_LOST_SECONDS)
     assert (first, second) == (1, -signal.SIGKILL)
-    assert "hvdkit: nothing was heard of node 1 (b, ranks 2 to 3) for 20 s" in said
+    assert "hvdkit: no message from node 1 (b, ranks 2 to 3) for 20 s" in said

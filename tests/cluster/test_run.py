@@ -151,7 +151,7 @@ def test_a_host_that_is_cut_off_ends_the_job_on_both_sides(cluster: Cluster, tmp
     began = time.monotonic()
     _, err = job.communicate(timeout=10 * SILENCE_S)
     assert job.returncode == 1
-    assert re.search(r"hvdkit: rank [23] on b failed first: it was not heard of any more", err), err
+    assert re.search(r"hvdkit: rank [23] on b failed first: it was not heard from again", err), err
     # docs/run.md: noticed after 30 s, and ended within 60 s more, asked first and then forced.
     assert time.monotonic() - began < SILENCE_S + 60
     # The sessions of b's sshd stay until TCP gives the cut connection up, long after.

@@ -53,7 +53,7 @@ def test_from_nothing_to_a_job(cluster: Cluster) -> None:
 
     (theirs / "authorized_keys").write_text(key + "\n")
     code, said = setup(cluster)
-    assert (code, said["hosts"][1]) == (0, {"host": "b", "seen": "reached without a question", "todo": []})
+    assert (code, said["hosts"][1]) == (0, {"host": "b", "seen": "reached without a prompt", "todo": []})
 
     cluster.stop_sshd("b")
     code, said = setup(cluster)

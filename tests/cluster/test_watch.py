@@ -43,9 +43,9 @@ time.sleep(600 if how == "uneven" else 0)
 """
 RUN = ("python", "-m", "hvdkit", "run", "-np", "2", "-H", "a:1,b:1", "--gloo")
 PARTED = {
-    "seeds": "each rank seeds torch with another number (0, 1)",
+    "seeds": "each rank seeds torch with a different number (0, 1)",
     "rate": "the learning rates differ (rank 0: 0.1; rank 1: 0.2)",
-    "unwrapped": "the optimizer is no hvd.DistributedOptimizer",
+    "unwrapped": "the optimizer is not an hvd.DistributedOptimizer",
     "frozen": "0.weight, 0.bias: trained, but not reduced",
 }
 
@@ -62,14 +62,16 @@ def test_ranks_that_part_at_step_1(pair: Cluster, script: Path, how: str) -> Non
     """Each would train for ten minutes; docs/run.md says how soon it ends."""
     done = pair.run("a", [*RUN, "python", str(script), how], timeout=600, check=False)
     assert done.returncode == 1, done.stdout + done.stderr
-    assert "hvdkit: the ranks have parted, and the job was ended: after step 1 of SGD: " in done.stderr
+    assert "hvdkit: the ranks have diverged, and the job was stopped: after step 1 of SGD: " in done.stderr
     assert "on rank 1 differs from rank 0" in done.stderr and PARTED[how] in done.stderr
 
 
 def test_the_rank_with_fewer_batches_is_named(pair: Cluster, script: Path) -> None:
     done = pair.run("a", [*RUN, "python", str(script), "uneven"], timeout=600, check=False)
     assert done.returncode == 1, done.stdout + done.stderr
-    (last,) = [line for line in done.stderr.splitlines() if "another rank ended its training first" in line]
+    (last,) = [
+        line for line in done.stderr.splitlines() if "a different rank ended its training first" in line
+    ]
     # Rank 0 fails in the backward() of its fourth step, or where it waits for the averages.
     assert "first (rank 0 was in step 4; " in last or "first (rank 0 went on after 3 steps; " in last
     assert "; rank 1 ended after 3 steps)" in last
@@ -85,7 +87,7 @@ def test_lost_hooks_and_a_stopped_rank_are_reported_and_end_nothing(pair: Cluste
         commands = [(process, process.cmdline()) for process in pair.processes("b")]
         return [process for process, words in commands if words[1:2] == [str(script)]]
 
-    lost = "no average is under way when backward() ends (SGD)"
+    lost = "no reduction is under way when backward() ends (SGD)"
     wait_for(lambda: any(lost in line for line in said))
     (rank,) = training()
     rank.suspend()

@@ -75,7 +75,7 @@ def test_a_second_run_changes_nothing_and_an_edit_is_kept(
     assert main(["docker", "train.py"]) == 0
     before = contents(project)
     assert main(["docker", "train.py"]) == 0
-    assert "as it should be already: Dockerfile, .dockerignore, compose.yaml" in capsys.readouterr().out
+    assert "already up to date: Dockerfile, .dockerignore, compose.yaml" in capsys.readouterr().out
     edited = write(project, "FROM mine\n", "Dockerfile")
     (project / "compose.yaml").unlink()
     assert main(["docker", "train.py"]) == 2
@@ -186,7 +186,7 @@ def test_a_file_where_the_folder_should_be(project: Path, capsys: pytest.Capture
     write(project, HOROVOD)
     write(project, "", "deploy")
     assert main(["docker", "train.py", "--output", "deploy/here"]) == 2
-    assert "cannot be made" in capsys.readouterr().err
+    assert "cannot be created" in capsys.readouterr().err
 
 
 def test_places_outside_the_project(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

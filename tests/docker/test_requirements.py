@@ -84,7 +84,7 @@ def test_included_files_and_continued_lines(tmp_path: Path) -> None:
         ({"requirements.txt": "x==1 --hash=sha256:00\n"}, "gives hashes"),
         ({"pyproject.toml": "[project\n"}, "cannot be read"),
         ({"pyproject.toml": "[project]\nname='x'\ndynamic=['dependencies']\n"}, "are dynamic"),
-        ({"pyproject.toml": "[tool.poetry.dependencies]\nx='*'\n"}, "Poetry's own table"),
+        ({"pyproject.toml": "[tool.poetry.dependencies]\nx='*'\n"}, "Poetry's own format"),
     ],
 )
 def test_what_cannot_be_put_into_the_image_is_refused(

@@ -88,7 +88,7 @@ ERROR: No matching distribution found for horovod==0.28.1
         (LINKER_IN_CMAKE, "CMake Error at", ""),
         (NO_TORCH, "ModuleNotFoundError: No module named 'torch'", ""),
         (NO_MEMORY, "Killed signal terminated program cc1plus", "MAKEFLAGS=-j1"),
-        (NO_HEADER, "fatal error: llvm/ADT/ArrayRef.h: No such file", "install another version"),
+        (NO_HEADER, "fatal error: llvm/ADT/ArrayRef.h: No such file", "install a different version"),
         (NO_PIP, "No module named pip", "ensurepip"),
         (NO_INDEX, "Could not find a version", "pip config list"),
     ],

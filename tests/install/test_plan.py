@@ -86,8 +86,8 @@ def test_a_persons_own_setting_wins() -> None:
 
 
 NO_GPU = "no framework here computes with CUDA, or there is no CUDA toolkit: Horovod is built for the CPU"
-NCCL = "all GPU operations are NCCL's, the fastest there are, and are proven as such"
-INSTALLED = "Horovod is built for the frameworks that are installed here, each of them and no other"
+NCCL = "all GPU operations use NCCL, the fastest, and are tested with it"
+INSTALLED = "Horovod is built for exactly the frameworks that are installed here"
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ INSTALLED = "Horovod is built for the frameworks that are installed here, each o
         ("HOROVOD_CUDA_HOME=/nope", plans.CUDA, "there is no bin/nvcc in it"),
         ("HOROVOD_WITH_TENSORFLOW=1", None, INSTALLED),
         ("HOROVOD_WITHOUT_PYTORCH=1", None, INSTALLED),
-        ("HOROVOD_WITHOUT_MPI=yes", None, "only 1 rules MPI out"),
+        ("HOROVOD_WITHOUT_MPI=yes", None, "only the value 1 excludes MPI"),
         (
             "HOROVOD_WITHOUT_GLOO=1",
             None,

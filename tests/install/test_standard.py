@@ -71,6 +71,6 @@ def test_the_installed_torch_is_read() -> None:
 
 def test_a_compiler_that_does_not_know_the_standard_is_named() -> None:
     standard.check_compiler("g++", 14)
-    with pytest.raises(CompilerError, match=r"g\+\+ does not know C\+\+99") as caught:
+    with pytest.raises(CompilerError, match=r"g\+\+ does not support C\+\+99") as caught:
         standard.check_compiler("g++", 99)
     assert "CXX=" in caught.value.fix

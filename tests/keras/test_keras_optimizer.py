@@ -96,7 +96,7 @@ def test_accumulated_gradients_are_one_large_batch(mean: bool) -> None:
 def test_adasum_combines_updates_under_mpi() -> None:
     """Equal data on all ranks: the combination of equal updates is that update (arXiv:2006.02924)."""
     if not hvd.mpi_enabled():
-        with pytest.raises(AdasumUnavailableError, match="does not run on MPI"):
+        with pytest.raises(AdasumUnavailableError, match="does not use MPI"):
             hvd.DistributedOptimizer(keras.optimizers.SGD(0.05), use_adasum=True)
         return
     optimizer = hvd.DistributedOptimizer(keras.optimizers.Adam(0.01), use_adasum=True)
@@ -193,10 +193,10 @@ def test_two_optimizers_in_one_program() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"use_adasum": True, "op": hvd.Sum}, "use_adasum and another op"),
+        ({"use_adasum": True, "op": hvd.Sum}, "use_adasum and a different op"),
         ({"fp16_allreduce": True, "compression": object()}, "compression and fp16"),
         ({"backward_passes_per_step": 0}, "0 backward passes"),
-        ({"gradient_predivide_factor": 2.0, "op": hvd.Sum}, "predivide_factor=2.0 with another op"),
+        ({"gradient_predivide_factor": 2.0, "op": hvd.Sum}, "predivide_factor=2.0 with an op"),
     ],
 )
 def test_arguments_that_contradict_each_other(arguments: dict[str, Any], words: str) -> None:

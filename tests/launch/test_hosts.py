@@ -53,7 +53,7 @@ def test_what_a_shell_would_act_on_is_refused_everywhere(name: str, tmp_path: Pa
         ("a:x", "number of ranks"),
         ("a:6006:1", "--ssh-port"),
         ("me@a:1", "~/.ssh/config"),
-        ("localhost:2,b:2", "as the others know it"),
+        ("localhost:2,b:2", "the others know this machine"),
     ],
 )
 def test_the_error_says_what_to_write(text: str, part: str) -> None:
@@ -113,7 +113,7 @@ def test_a_node_may_have_ranks_of_its_own_number(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "seen"),
     [
-        ("nodes = [{addr = 'a', gpus = 2}]", "'gpus' is no setting of a node"),
+        ("nodes = [{addr = 'a', gpus = 2}]", "'gpus' is not a setting of a node"),
         ("nodes = [{addr = 'a', gpu_per_node = 4}]", "did you mean gpus_per_node?"),
         ("nodes = [{adr = 'a'}]", "did you mean addr?"),
         ("node = [{addr = 'a'}]", "did you mean nodes?"),
@@ -124,9 +124,9 @@ def test_a_node_may_have_ranks_of_its_own_number(tmp_path: Path) -> None:
         ("nodes = [{addr = 'a', gpus_per_node = '2'}]", "gpus_per_node = '2' is not a number of ranks"),
         ("nodes = [{addr = 'a', gpus_per_node = 0}]", "gpus_per_node = 0 is not"),
         ("nodes = [{addr = 'a', gpus_per_node = 99999999999}]", "gpus_per_node = 99999999999 is not"),
-        ("nodes = [{addr = 7}]", "holds no node list"),
-        ("nodes = ['a']", "holds no node list"),
-        ("nodes = {addr = 'a'}", "holds no node list"),
+        ("nodes = [{addr = 7}]", "does not contain a node list"),
+        ("nodes = ['a']", "does not contain a node list"),
+        ("nodes = {addr = 'a'}", "does not contain a node list"),
         ("nodes = []", "names no host"),
         ("nodes = [{addr = '::1'}]", "::1 is an IPv6 address"),
         ("nodes = [{addr = '[fe80::1%eth0]'}]", "is an IPv6 address"),

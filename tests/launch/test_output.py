@@ -64,7 +64,7 @@ def test_first_failure_is_not_the_messenger() -> None:
 def test_who_was_asked_to_end_is_not_blamed() -> None:
     output = Output(None, lambda: False)
     fill(output, 0, "Traceback (most recent call last):", TOLD)
-    fill(output, 1, "epoch 3 is done", "hvdkit: the launcher is gone or ended the job; rank 1 on b ends")
+    fill(output, 1, "epoch 3 is done", "hvdkit: the launcher is gone or stopped the job; rank 1 on b exits")
     told, healthy = RankEnd(0, "a", 1), RankEnd(1, "b", 143, stopped=True)
     for end in (healthy, RankEnd(1, "b", None, stopped=True), RankEnd(1, "b", 137, stopped=True)):
         assert first_failure([told, end], output) == told
@@ -72,7 +72,7 @@ def test_who_was_asked_to_end_is_not_blamed() -> None:
     assert output.was_shut_down(0) and not output.was_shut_down(1)
 
 
-@pytest.mark.parametrize("last", [[], ["hvdkit: the launcher is gone or ended the job; rank 1 on b ends"]])
+@pytest.mark.parametrize("last", [[], ["hvdkit: the launcher is gone or stopped the job; rank 1 on b exits"]])
 def test_who_was_asked_to_end_while_it_failed_is_blamed(last: list[str]) -> None:
     """Rank 1 raised, its exit took a while, and rank 0, which Horovod told of it, had ended by then."""
     output = Output(None, lambda: False)

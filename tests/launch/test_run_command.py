@@ -106,7 +106,7 @@ def test_a_rank_that_was_well_is_not_blamed(folder: Path, controller: str) -> No
     assert job.returncode == 1
     said = [line for line in err.splitlines() if line.startswith("hvdkit: ")][-2:]
     assert "rank 0 on" in said[0] and said[0].endswith("failed first: exit code 1")
-    assert "another rank ended its training first" in said[1]
+    assert "a different rank ended its training first" in said[1]
     assert not any("rank 1" in line and "failed first" in line for line in err.splitlines())
 
 

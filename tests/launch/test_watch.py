@@ -78,7 +78,7 @@ def test_weights_that_agreed_before_were_no_phantom_step() -> None:
         job.state(rank, weight)
     for rank, weight in enumerate(("aa", "bb")):
         job.state(rank, weight, 10, decays=True, counts={"broadcast": 2, "phantom step": rank})
-    assert job.watch.parted is not None and "took a step of its own" not in job.watch.parted.why
+    assert job.watch.parted is not None and "took an extra step" not in job.watch.parted.why
 
 
 def test_models_that_are_each_ranks_own_are_left_alone() -> None:
@@ -105,7 +105,7 @@ def test_the_rank_that_others_wait_for_is_named_once() -> None:
     job.watch.look()
     job.watch.look()
     (said,) = job.said
-    assert said.startswith("rank 0 waited 60 s in step 4 for rank 1, which took 3 and did not begin it\n")
+    assert said.startswith("rank 0 waited 60 s in step 4 for rank 1, which took 3 and did not start it\n")
     assert "drop_last=True" in said
     assert job.watch.uneven() == "rank 0 was in step 4; rank 1 went on after 3 steps"
     job.hear(1, {"ended": 3})
@@ -148,7 +148,7 @@ def test_two_ranks_on_one_gpu_and_averages_without_overlap() -> None:
     job.hear(1, {"no_overlap": "SGD"})
     gpu, overlap = job.said
     assert gpu.startswith("ranks 0, 1 on a compute on one GPU, GPU-1\n") and "local_rank()" in gpu
-    assert overlap.startswith("no average is under way when backward() ends (SGD)")
+    assert overlap.startswith("no reduction is under way when backward() ends (SGD)")
 
 
 def test_what_a_process_writes_is_read_whole(tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ PLAIN = "model(x).sum().backward()"
         (
             f"with model.no_sync() if ready(i) else nullcontext():\n    {PLAIN}\n    print(i)",
             "",
-            "more follows it where no_sync() may hold (train.py:14)",
+            "more code follows it where no_sync() may be active (train.py:14)",
         ),
         ("torch.nn.Embedding(9, 2, sparse=True)\n" + PLAIN, "", "gradients are sparse at train.py:13"),
     ],

@@ -252,11 +252,11 @@ BAD_HELPERS = {
     ),
     "by another number": (
         "dist.all_reduce(p.grad)\np.grad /= args.often",
-        "they are changed by something else than the world size",
+        "they are changed by something other than the world size",
     ),
     "by its square": (
         "dist.all_reduce(p.grad)\np.grad *= dist.get_world_size()",
-        "they are changed by something else than the world size",
+        "they are changed by something other than the world size",
     ),
     "the largest": (
         "dist.all_reduce(p.grad, op=dist.ReduceOp.MAX)\np.grad /= dist.get_world_size()",
@@ -268,7 +268,7 @@ BAD_HELPERS = {
     ),
     "compressed": (
         "small = p.grad.half()\ndist.all_reduce(small)\np.grad = small.float() / dist.get_world_size()",
-        "something is done that is not known to leave averages",
+        "an operation is applied that is not known to preserve averages",
     ),
     "by size": (
         "if p.dim() > 1:\n    dist.all_reduce(p.grad)\n    p.grad /= dist.get_world_size()",
@@ -280,7 +280,7 @@ BAD_HELPERS = {
     ),
     "passed by": (
         "if p.dim() > 1:\n    continue\ndist.all_reduce(p.grad)\np.grad /= dist.get_world_size()",
-        "where `p.dim() > 1` holds they are left as they are",
+        "where `p.dim() > 1` holds they are not averaged",
     ),
     "on some ranks": (
         "if rank == 0:\n    dist.all_reduce(p.grad)\np.grad /= dist.get_world_size()",
@@ -288,19 +288,19 @@ BAD_HELPERS = {
     ),
     "not all": (
         "dist.all_reduce(p.grad)\np.grad /= dist.get_world_size()\nbreak",
-        "something is done that is not known to leave averages",
+        "an operation is applied that is not known to preserve averages",
     ),
     "a loop in a loop": (
         "for q in model.parameters():\n    dist.all_reduce(q.grad)\n    q.grad /= dist.get_world_size()",
-        "one loop over all of them stands in another",
+        "one loop over all of them is nested in another",
     ),
     "clipped": (
         "dist.all_reduce(p.grad)\np.grad /= dist.get_world_size()\np.grad.clamp_(-1, 1)",
-        "something is done that is not known to leave averages",
+        "an operation is applied that is not known to preserve averages",
     ),
     "a call beside it": (
         "note(len(seen))\ndist.all_reduce(p.grad)\np.grad /= dist.get_world_size()",
-        "something is done that is not known to leave averages",
+        "an operation is applied that is not known to preserve averages",
     ),
     "a call beside it, and an option": (
         "note(len(seen))\ndist.all_reduce(p.grad)\nif mean:\n    p.grad /= dist.get_world_size()",
@@ -308,11 +308,11 @@ BAD_HELPERS = {
     ),
     "a copy": (
         "g = p.grad.clone()\ndist.all_reduce(g)\ng /= dist.get_world_size()",
-        "something is done that is not known to leave averages",
+        "an operation is applied that is not known to preserve averages",
     ),
     "gathered": (
         "rows = [torch.zeros_like(p) for _ in range(size)]\ndist.all_gather(rows, p.grad)",
-        "they go through all_gather, not all_reduce",
+        "they use all_gather, not all_reduce",
     ),
 }
 OFFSET = """\
@@ -347,7 +347,7 @@ BAD_BODIES = {
     "some of a list": (
         "grads = [p.grad for p in model.parameters() if p.dim() > 1]\nfor g in grads:\n"
         "    dist.all_reduce(g)\n    g /= dist.get_world_size()",
-        "only some of the parameters are taken",
+        "only some of the parameters are used",
     ),
     "another model's, too": (
         "for p in model.parameters():\n    dist.all_reduce(p.grad)\nfor p in other.parameters():\n"
@@ -357,35 +357,35 @@ BAD_BODIES = {
     "a count that is kept": (
         "for p in model.parameters():\n    dist.all_reduce(p.grad)\n    p.grad /= dist.get_world_size()\n"
         "args.often += 1",
-        "something is done that is not known to leave averages",
+        "an operation is applied that is not known to preserve averages",
     ),
     "at an offset that stays": (
         OFFSET.replace("    start += p.numel()\n", ""),
-        "the offset stays where it is, and all get the same numbers",
+        "the offset does not move, and all get the same numbers",
     ),
     "at an offset that begins again": (
         OFFSET.replace("start = 0\n", "").replace(
             "parameters():\n    p", "parameters():\n    start = 0\n    p"
         ),
-        "something is done that is not known to leave averages",
+        "an operation is applied that is not known to preserve averages",
     ),
     "at an offset that is moved first": (
         OFFSET.replace("    start += p.numel()\n", "").replace(
             "    p.grad", "    start += p.numel()\n    p.grad"
         ),
-        "something is done that is not known to leave averages",
+        "an operation is applied that is not known to preserve averages",
     ),
     "at an offset that is moved too far": (
         OFFSET.replace("+= p.numel()", "+= p.numel() + 1"),
-        "something is done that is not known to leave averages",
+        "an operation is applied that is not known to preserve averages",
     ),
     "at an offset that is moved for all": (
         OFFSET.replace("    p.grad.copy_", "    if p.requires_grad:\n        p.grad.copy_"),
-        "something is done that is not known to leave averages",
+        "an operation is applied that is not known to preserve averages",
     ),
     "at an offset, of others": (
         OFFSET.replace("parameters()])", "parameters() if p.grad is not None])"),
-        "something is done that is not known to leave averages",
+        "an operation is applied that is not known to preserve averages",
     ),
     "at an offset, a sum": (
         OFFSET.replace(" / dist.get_world_size()", ""),
@@ -393,22 +393,22 @@ BAD_BODIES = {
     ),
     "at an offset, twice": (
         OFFSET + "    p.grad.copy_(flat[start : start + p.numel()].view_as(p))\n    start += p.numel()\n",
-        "something is done that is not known to leave averages",
+        "an operation is applied that is not known to preserve averages",
     ),
     "end to end, twice": (
         OFFSET.replace(
             "start = 0", "other = torch.cat([p.grad.view(-1) for p in model.parameters()])\nstart = 0"
         ),
-        "they are laid end to end more than once",
+        "they are concatenated more than once",
     ),
     "left before": (
         "return\nfor p in model.parameters():\n    dist.all_reduce(p.grad, op=dist.ReduceOp.AVG)",
-        "something is done that is not known to leave averages",
+        "an operation is applied that is not known to preserve averages",
     ),
     "a result": (
         "for p in model.parameters():\n    dist.all_reduce(p.grad)\n    p.grad /= dist.get_world_size()\n"
         "return model",
-        "something is done that is not known to leave averages",
+        "an operation is applied that is not known to preserve averages",
     ),
 }
 BAD_LOOPS = {
@@ -422,7 +422,7 @@ BAD_LOOPS = {
     ),
     "after several": (
         "for part in x:\n    net(part).sum().backward()\naverage(net)\noptimizer.step()",
-        "gradients of several backward passes add up before it",
+        "gradients of several backward passes accumulate before it",
     ),
     "after two": (
         "net(x).sum().backward()\nnet(x).mean().backward()\naverage(net)\noptimizer.step()",
@@ -431,19 +431,19 @@ BAD_LOOPS = {
     "after clipping": (
         "net(x).sum().backward()\ntorch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)\naverage(net)\n"
         "optimizer.step()",
-        "something looks at the gradients before they are averaged",
+        "something reads the gradients before they are averaged",
     ),
     "after the step": (
         "net(x).sum().backward()\noptimizer.step()\naverage(net)",
-        "there is more that is done to gradients, or that steps",
+        "more is done to gradients or steps",
     ),
     "unless it leaves": (
         "net(x).sum().backward()\nif x.isnan().any():\n    continue\naverage(net)\noptimizer.step()",
-        "what follows is left out on some ways from the backward pass",
+        "the code that follows is skipped on some paths from the backward pass",
     ),
     "with something else in between": (
         "net(x).sum().backward()\nif i:\n    pass\nelse:\n    average(net)\noptimizer.step()",
-        "no backward pass stands above it in the same block",
+        "there is no backward pass above it in the same block",
     ),
     "another model's": (
         "(net(x) + other(x)).sum().backward()\naverage(other)\noptimizer.step()",
@@ -453,11 +453,11 @@ BAD_LOOPS = {
         "net(x).sum().backward()\nif size > 1:\n    grads = [p.grad for p in net.parameters()]\n"
         "    for g in grads:\n        dist.all_reduce(g)\n        g /= size\n"
         "optimizer.step()\nprint(sum(g.norm() for g in grads))",
-        "`grads`, which they leave, is read here",
+        "`grads`, which they set, is read here",
     ),
     "handed on": (
         "net(x).sum().backward()\naverage(net)\nnet.apply(average)\noptimizer.step()",
-        "it is handed on here, to be called elsewhere",
+        "it is passed on here, to be called elsewhere",
     ),
     "not always": (
         "net(x).sum().backward()\nif i:\n    optimizer.step()\nnet(x).mean().backward()\naverage(net)\n"
@@ -504,7 +504,7 @@ def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
 def test_an_optimizer_of_more_than_is_averaged(tmp_path: Path) -> None:
     trained = "[*net.parameters(), *other.parameters()]"
     loop = "(net(x) + other(x)).sum().backward()\naverage(net)\noptimizer.step()"
-    assert "this optimizer trains other parameters, too" in kept(plan_of(tmp_path, AVERAGE, loop, trained))
+    assert "this optimizer also trains other parameters" in kept(plan_of(tmp_path, AVERAGE, loop, trained))
 
 
 def test_two_models_of_one_optimizer(tmp_path: Path) -> None:
@@ -517,7 +517,7 @@ def test_two_models_of_one_optimizer(tmp_path: Path) -> None:
 def test_a_rule_that_is_switched_off(tmp_path: Path) -> None:
     plan_of(tmp_path)
     plan = make_plan([tmp_path], Options(ignore=("HVD412",)))
-    assert "this is not to be rewritten" in kept(plan)
+    assert "this is excluded from rewriting" in kept(plan)
 
 
 def test_a_helper_that_nothing_uses(tmp_path: Path) -> None:
@@ -573,7 +573,7 @@ def test_methods(tmp_path: Path) -> None:
     assert "self.average()" not in file.after and "HVD904" not in {f.rule for f in file.findings}
     assert "hvd.broadcast_parameters(self.model.state_dict(), root_rank=0)" in file.after
     assert [finding.advice[:44] for finding in file.findings if finding.rule == "HVD412"] == [
-        "a parameter that got no gradient was passed "
+        "a parameter without a gradient was skipped; "
     ]
 
 
@@ -584,7 +584,7 @@ def test_a_closure(tmp_path: Path) -> None:
 
 def test_a_closure_that_adds_up(tmp_path: Path) -> None:
     loop = CLOSURE.replace("    loss.backward()", "    for part in loss, loss:\n        part.backward()")
-    assert "gradients of several backward passes add up before it" in kept(plan_of(tmp_path, "", loop))
+    assert "gradients of several backward passes accumulate before it" in kept(plan_of(tmp_path, "", loop))
 
 
 @pytest.mark.parametrize("name", ["averaged", "hooked"])
@@ -601,7 +601,7 @@ HOOKS = (Path(__file__).parent.parent / "verify/fixtures/hooked/hooks.py").read_
 def test_a_decorator(tmp_path: Path) -> None:
     assert "def average" in changed_but_kept(plan_of(tmp_path, "@torch.no_grad()" + AVERAGE))
     helper = "import sometimes\n\n@sometimes.every(4)" + AVERAGE
-    assert "what this decorator makes of it is not known" in kept(plan_of(tmp_path, helper))
+    assert "the effect of this decorator is not known" in kept(plan_of(tmp_path, helper))
 
 
 def changed_but_kept(plan: Plan) -> str:
@@ -615,7 +615,7 @@ def changed_but_kept(plan: Plan) -> str:
 def test_one_of_two_functions(tmp_path: Path) -> None:
     other = "else:\n    def average(model):\n        pass\n"
     helper = f"if torch.cuda.is_available():{indent(AVERAGE, '    ')}{other}"
-    assert "another function may run here" in kept(plan_of(tmp_path, helper))
+    assert "a different function may also run here" in kept(plan_of(tmp_path, helper))
 
 
 SPAWNED = """\
@@ -648,7 +648,7 @@ def test_the_number_of_processes_that_are_started(tmp_path: Path) -> None:
 
 def test_another_number_of_the_same_value(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(SPAWNED.format(by="halves"))
-    assert "changed by something else than the world size" in kept(make_plan([tmp_path], Options()))
+    assert "changed by something other than the world size" in kept(make_plan([tmp_path], Options()))
 
 
 FLAG = """
@@ -714,7 +714,7 @@ def test_parameters_that_are_passed(tmp_path: Path) -> None:
 
 def test_a_generator_is_gone_through_once(tmp_path: Path) -> None:
     loop = USED.replace("average(net)", "average(net.parameters())")
-    assert "parameters() can be gone through once" in kept(plan_of(tmp_path, TWICE, loop))
+    assert "parameters() can be iterated only once" in kept(plan_of(tmp_path, TWICE, loop))
 
 
 BAD_HOOKS = {
@@ -746,12 +746,12 @@ BAD_HOOKS = {
     "not the types": (
         "for dtype in by_type:",
         "for dtype in list(by_type)[:1]:",
-        "something is done that is not known to leave averages",
+        "an operation is applied that is not known to preserve averages",
     ),
     "all for each type": (
         "grads = [param.grad.data for param in by_type[dtype]]",
         "grads = [param.grad.data for param in module.parameters()]",
-        "all of the parameters are taken for each type again",
+        "all of the parameters are used again for each type",
     ),
 }
 
@@ -778,7 +778,7 @@ def test_a_function_of_that_name_that_is_no_copy_of_torchs(tmp_path: Path) -> No
     )
     average = f"def average(model):\n{indent(body, '    ')}\n"
     assert changed(plan_of(tmp_path, average))
-    assert "is not known to leave averages (train.py:12)" in kept(plan_of(tmp_path, own + average))
+    assert "is not known to preserve averages (train.py:12)" in kept(plan_of(tmp_path, own + average))
 
 
 def test_variables_that_others_assign_to_as_well(tmp_path: Path) -> None:
@@ -790,7 +790,7 @@ def test_a_function_of_the_project_that_lays_them_end_to_end(tmp_path: Path) -> 
     """By whatever name: else all_reduce would be translated, and the optimizer average once more."""
     own = "def laid(tensors):\n    return torch.cat([2 * t.view(-1) for t in tensors])\n\n"
     average = HELPERS["end to end"].replace("flat = _flatten_dense_tensors", "flat = laid")
-    assert "is not known to leave averages" in kept(plan_of(tmp_path, own + dedent(average)))
+    assert "is not known to preserve averages" in kept(plan_of(tmp_path, own + dedent(average)))
     norm = "def size_of(tensors):\n    return sum(t.norm() for t in tensors)\n\n"
     told = """
         net(x).sum().backward()

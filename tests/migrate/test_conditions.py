@@ -11,15 +11,15 @@ from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import Condition, State
 
-INIT = "Horovod is initialised before CUDA"
+INIT = "Horovod is initialized before CUDA"
 STARTS = "every program that calls Horovod starts it"
 DEVICE = "each process has its own device"
 SHARDED = "training data is sharded by rank"
-EPOCHS = "each epoch has an order of its own"
+EPOCHS = "each epoch has a different order"
 OPTIMIZER = "every optimizer averages gradients"
 WEIGHTS = "ranks start from the same weights"
 FILES = "files are written by rank 0 only"
-REDUCTIONS = "reductions say what they compute"
+REDUCTIONS = "reductions name their operation"
 LEFTOVERS = "no DDP or process group is left"
 
 # A Horovod script on which every row holds; the tests below break one thing each.
@@ -81,21 +81,21 @@ def test_a_reduction_without_op_is_the_average_that_horovod_documents(tmp_path: 
 BREAKS = [
     ("    hvd.init()\n", "", INIT, "no hvd.init()"),
     ("    hvd.init()\n", "    torch.zeros(2).cuda()\n    hvd.init()\n", INIT, "used above it at train.py:6"),
-    ("set_device(hvd.local_rank())", "set_device(hvd.rank())", DEVICE, "rank among all hosts at train.py:7"),
+    ("set_device(hvd.local_rank())", "set_device(hvd.rank())", DEVICE, "uses the global rank at train.py:7"),
     ("    torch.cuda.set_device(hvd.local_rank())\n", "", DEVICE, "no torch.cuda.set_device"),
-    ("1).cuda()", "1).cuda(0)", DEVICE, "takes the same device, or may: train.py:10"),
+    ("1).cuda()", "1).cuda(0)", DEVICE, "may use, the same device: train.py:10"),
     (
         "1).cuda()",
         "1).to(torch.device('cuda', index=0))",
         DEVICE,
-        "takes the same device, or may: train.py:10",
+        "may use, the same device: train.py:10",
     ),
-    ("1).cuda()", "1).to('cuda:1')", DEVICE, "takes the same device, or may: train.py:10"),
+    ("1).cuda()", "1).to('cuda:1')", DEVICE, "may use, the same device: train.py:10"),
     (
         "1).cuda()",
         "1).to(torch.device(config['device']))",
         DEVICE,
-        "takes the same device, or may: train.py:10",
+        "may use, the same device: train.py:10",
     ),
     ("rank=hvd.rank())", "rank=hvd.rank()) if asked else None", SHARDED, "could not be shown: train.py:8"),
     (
@@ -130,7 +130,7 @@ BREAKS = [
         "    for epoch in range(3):\n",
         "    if hvd.rank() == 0:\n        model.load_state_dict(saved)\n    for epoch in range(3):\n",
         WEIGHTS,
-        "rank 0 alone loads a state at train.py:15, after the broadcast",
+        "only rank 0 loads a state at train.py:15, after the broadcast",
     ),
     (
         "    if hvd.rank() == 0:\n        torch",
@@ -174,10 +174,10 @@ NOT_NEEDED = [
         "DistributedSampler(data, ",
         "DistributedSampler(data, shuffle=False, ",
         EPOCHS,
-        "no sampler asks for the epoch",
+        "no sampler needs the epoch",
     ),
     ('    if hvd.rank() == 0:\n        torch.save(model.state_dict(), "model.pt")\n', "", FILES, "no call"),
-    ("        hvd.allreduce_(loss, op=hvd.Sum)\n", "", REDUCTIONS, "nothing is reduced by hand"),
+    ("        hvd.allreduce_(loss, op=hvd.Sum)\n", "", REDUCTIONS, "there is no hand-written reduction"),
 ]
 
 
@@ -211,7 +211,7 @@ def test_a_program_that_trains_nothing(tmp_path: Path) -> None:
             optimizer.step()
         """,
     )
-    assert rows[FILES].detail == "nothing is trained: it stays a program of one process"
+    assert rows[FILES].detail == "nothing is trained: it stays a single-process program"
     assert {row.state for row in rows.values()} == {State.NONE}
 
 

@@ -104,4 +104,4 @@ def test_a_stack_that_the_system_refuses_is_said(tmp_path: Path) -> None:
     command = f"ulimit -v {room.STACK >> 10}; exec {sys.executable} -m hvdkit migrate {path}"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=120)
     assert done.returncode == 2
-    assert "a stack of 256 MB was refused" in done.stderr and "ulimit -v unlimited" in done.stderr
+    assert "a stack of 256 MB is not available" in done.stderr and "ulimit -v unlimited" in done.stderr

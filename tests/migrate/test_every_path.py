@@ -10,7 +10,7 @@ from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import Condition, State
 
-INIT = "Horovod is initialised before CUDA"
+INIT = "Horovod is initialized before CUDA"
 OPTIMIZER = "every optimizer averages gradients"
 WEIGHTS = "ranks start from the same weights"
 IMPORTS = "import argparse, os, torch, torch.distributed as dist\n"

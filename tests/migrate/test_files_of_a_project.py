@@ -176,7 +176,7 @@ def test_output_is_taken_back(tree: Path, versioned: bool, capsys: pytest.Captur
         git(tree)
     for _ in range(2):  # the same again is no other content
         assert main(["migrate", "train.py", "--output", "new/place", "--no-diff"]) == 0
-        assert "hvdkit migrate --undo new/place takes them back" in capsys.readouterr().out
+        assert "hvdkit migrate --undo new/place removes them" in capsys.readouterr().out
         assert (tree / "new" / "place" / "train.py").read_text() == HVD
     assert main(["migrate", "--undo", "new/place"]) == 0
     assert "removed new/place/train.py" in capsys.readouterr().out
@@ -204,7 +204,7 @@ def test_output_leaves_no_half_of_a_program(tree: Path, capsys: pytest.CaptureFi
     (tree / "deep" / "main.py").write_text("import sys\n\nsys.path.append('..')\nimport train\n" + DDP)
     git(tree)
     assert main(["migrate", "deep", "--output", "new"]) == 2
-    assert "give the folder that holds both: ." in capsys.readouterr().err
+    assert "pass the folder that contains both: ." in capsys.readouterr().err
     assert not (tree / "new").exists()
 
 

@@ -135,7 +135,7 @@ def test_a_batch_that_is_left_out_is_no_gradient_that_is(tmp_path: Path) -> None
         (
             "model(x).sum().backward()\nfor p in model.parameters():\n"
             "    p.data.add_(p.grad, alpha=-random.random())\n",
-            "random numbers, of each rank's own, are in the step at train.py:",
+            "uses random numbers, which differ on each rank",
         ),
         (
             f"loss = model(x).sum()\nloss.backward()\nrate = loss.item()\n{STEP}",
@@ -152,10 +152,10 @@ def test_a_batch_that_is_left_out_is_no_gradient_that_is(tmp_path: Path) -> None
         ),
         (
             "model(x).sum().backward()\nfor p in library.parts(model):\n    p.data -= p.grad\n",
-            "whose parameters are stepped at train.py:",
+            "whose parameters are updated at train.py:",
         ),
         ("model(x).sum().backward()\nmodel.weight.data -= model.weight.grad\n", "which tensor `model` is"),
-        ("model(x).sum().backward()\nx[0].data -= x[0].grad\n", "what is stepped at train.py:"),
+        ("model(x).sum().backward()\nx[0].data -= x[0].grad\n", "what is updated at train.py:"),
         (
             "w = torch.ones(2, requires_grad=True)\n(model(x) * w).sum().backward()\nw.data -= w.grad\n",
             "`w` at train.py:",

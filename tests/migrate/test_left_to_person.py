@@ -206,7 +206,7 @@ def test_training_that_is_not_known_is_named(name: str, folder: Path, capsys: Ca
     (folder / "train.py").write_text(text)
     assert main(["migrate", "train.py", "--no-diff"]) == 1
     out = capsys.readouterr().out
-    assert f"\ntrain.py:{line}: open: what trains is understood: " in out
+    assert f"\ntrain.py:{line}: open: all training code is understood: " in out
     assert (folder / "train.py").read_text() == text
 
 

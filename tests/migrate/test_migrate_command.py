@@ -311,7 +311,7 @@ def test_an_empty_folder_and_a_folder_without_torch(tree: Path, capsys: pytest.C
     assert "0 of 0 site(s)" in capsys.readouterr().out
     (tree / "empty" / "plain.py").write_text("print(1)\n")
     assert main(["migrate", "empty"]) == 0
-    assert "1 file(s) name no framework, or are a part of one" in capsys.readouterr().out
+    assert "1 file(s) do not use a framework, or are part of one" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("head", ["import unittest", "from unittest import TestCase", "import pytest", ""])
@@ -322,7 +322,7 @@ def test_unit_tests_are_passed_over_in_a_folder(
     (tree / "test_train.py").write_text(test)
     assert main(["migrate", "."]) == 0
     said = capsys.readouterr().out
-    assert "1 unit test file(s) passed over" in said and "test_train.py" not in said
+    assert "1 unit test file(s) skipped" in said and "test_train.py" not in said
     main(["migrate", "test_train.py"])
     assert "+++ b/test_train.py" in capsys.readouterr().out
 

@@ -16,7 +16,7 @@ from hvdkit.migrate.plan import Plan, State
 from tests.files import write_files
 
 STARTS = "every program that calls Horovod starts it"
-INIT = "Horovod is initialised before CUDA"
+INIT = "Horovod is initialized before CUDA"
 NET = """\
 import torch
 from torch.nn.parallel import DistributedDataParallel as DDP
@@ -175,6 +175,8 @@ def test_a_program_that_does_not_start_what_it_calls_is_open(tmp_path: Path, tes
     plan = plan_of(tmp_path, files, alone, Options(select=("none",)))
     assert row(plan, STARTS)[0] is state
     if state is State.OPEN:
-        assert row(plan, STARTS)[1].startswith("alone.py reaches Horovod at tools.py:6 and never starts it")
+        assert row(plan, STARTS)[1].startswith(
+            "alone.py reaches Horovod at tools.py:6 and never calls hvd.init()"
+        )
         assert any(condition.name == STARTS for condition in plan.open)
     assert row(plan, STARTS, "train.py")[0] is not State.OPEN

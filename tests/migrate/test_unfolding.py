@@ -108,7 +108,7 @@ def test_a_notebooks_cell_is_left_to_the_person(tmp_path: Path) -> None:
     path = tmp_path / "train.ipynb"
     path.write_text(json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
     (file,) = make_plan([path], Options()).files
-    assert "put it on lines of its own" in " ".join(found.advice for found in file.findings)
+    assert "put it on separate lines" in " ".join(found.advice for found in file.findings)
 
 
 def test_a_line_that_is_told_is_the_files_own() -> None:

@@ -74,7 +74,7 @@ def test_a_script_of_another_folder(
     project: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch, capsys
 ) -> None:
     monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
-    assert "lies outside the current folder" in refused(capsys, str(project / "original.py"), "--verify")
+    assert "is outside the current folder" in refused(capsys, str(project / "original.py"), "--verify")
 
 
 def test_what_stays_without_horovod_is_not_run(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

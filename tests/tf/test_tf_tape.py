@@ -87,7 +87,7 @@ def test_half_precision_on_the_wire() -> None:
 def test_adasum_under_mpi() -> None:
     """Equal gradients combine to themselves (arXiv:2006.02924)."""
     if not hvd.mpi_enabled():
-        with pytest.raises(AdasumUnavailableError, match="does not run on MPI"):
+        with pytest.raises(AdasumUnavailableError, match="does not use MPI"):
             hvd.DistributedGradientTape(tf.GradientTape(), use_adasum=True)
         return
     weights = train(mlp(0), tf.keras.optimizers.SGD(0.05), *data(0), 3, use_adasum=True)
@@ -172,5 +172,5 @@ def test_xla_is_refused() -> None:
 
 
 def test_arguments_that_contradict_each_other() -> None:
-    with pytest.raises(UsageError, match="use_adasum and another op"):
+    with pytest.raises(UsageError, match="use_adasum and a different op"):
         hvd.DistributedGradientTape(tf.GradientTape(), use_adasum=True, op=hvd.Sum)

@@ -32,9 +32,9 @@ SAVING = 'hvd.callbacks([tf.keras.callbacks.ModelCheckpoint("model.weights.h5", 
 EQUAL = "all ranks hold the same parameters after each step"
 APART = "ranks train on different samples"
 WHOLE = "together they train on all samples"
-ORDER = "each epoch has an order of its own"
+ORDER = "each epoch has a different order"
 RATE = "the learning rate is the original's, or scaled by the number of ranks"
-HOSTS = "ranks on one host compute what they do on two hosts"
+HOSTS = "ranks compute the same on one host as on two"
 WRITER = "each file has one writer"
 
 

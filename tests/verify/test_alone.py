@@ -82,7 +82,7 @@ def test_a_wrong_script(script):
         "all ranks hold the same parameters after each step",
         "ranks train on different samples",
         "each file has one writer",
-        "each epoch has an order of its own",
+        "each epoch has a different order",
         NAME,
-        "ranks on one host compute what they do on two hosts",
+        "ranks compute the same on one host as on two",
     } <= failed

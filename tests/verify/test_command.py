@@ -105,7 +105,7 @@ def test_a_notebook_that_fails_is_named_with_the_commands_that_run_it(project, c
     said = refused(capsys, "original.ipynb", "migrated.ipynb")
     program = project / "original.py"
     made = f"python -m hvdkit.notebook {program.with_suffix('.ipynb')} {program}"
-    assert f"make this run: {made} && python {program}\n" in said
+    assert f"make this command work: {made} && python {program}\n" in said
 
 
 def test_roles_of_notebooks_are_read_from_their_cells(project, capsys):
@@ -120,14 +120,14 @@ def test_roles_of_notebooks_are_read_from_their_cells(project, capsys):
 def test_a_notebook_from_elsewhere(project, tmp_path, capsys):
     as_notebook(project / "original.py")
     (project / "original.ipynb").rename(tmp_path / "original.ipynb")
-    assert "lies outside the current folder" in refused(capsys, "../original.ipynb", "migrated.py")
+    assert "is outside the current folder" in refused(capsys, "../original.ipynb", "migrated.py")
 
 
 def test_horovodrun_missing(project, capsys, monkeypatch):
     monkeypatch.setattr(sys, "executable", str(project / "bin" / "python"))
     monkeypatch.setenv("PATH", str(project / "bin"))
     said = refused(capsys, "original.py", "migrated.py")
-    assert "horovodrun is neither beside" in said and "hvdkit install-horovod" in said
+    assert "horovodrun is neither next to" in said and "hvdkit install-horovod" in said
     assert "original: starting" not in said
 
 

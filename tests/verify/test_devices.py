@@ -16,7 +16,7 @@ from hvdkit.verify.session import verify_alone
 from hvdkit.verify.shapes import apart, together
 
 ROOT = Path(__file__).parents[2]
-NAME = "each rank of a host has a device of its own"
+NAME = "each rank of a host has its own device"
 
 
 def run(*devices: str) -> Run:

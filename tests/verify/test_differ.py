@@ -69,7 +69,7 @@ WRONG = {
             "    average = copy.deepcopy(model)\n": f"    average = copy.deepcopy(model)\n{BROADCAST}",
         },
         Stage.UNTRAINED,
-        "copied from a model whose weights were not broadcast yet",
+        "copied from a model before its weights were broadcast",
     ),
     "one optimizer unwrapped": (
         "gan",

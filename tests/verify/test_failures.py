@@ -41,7 +41,7 @@ def test_crash_shows_the_scripts_own_traceback(tmp_path, monkeypatch):
     assert "rank 1:" in said and "labels.no_such_thing()" in said and "AttributeError" in said
     assert f"{tmp_path}/original.py" in said, "the file is named where the user has it"
     assert "hvdkit/verify/hook" not in said
-    assert "fix: make this run: torchrun --nproc-per-node 2" in said
+    assert "fix: make this command work: torchrun --nproc-per-node 2" in said
 
 
 def test_bad_script_argument_shows_its_usage(stage):

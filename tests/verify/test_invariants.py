@@ -131,7 +131,7 @@ def epochs(*orders: str, sampler: str = "DistributedSampler", ranks: int = 1, ev
 
 
 SHUFFLED = epochs("bdacfe", "fabdec", sampler="RandomSampler")
-ORDER = "each epoch has an order of its own"
+ORDER = "each epoch has a different order"
 
 
 @pytest.mark.parametrize(

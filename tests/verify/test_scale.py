@@ -55,7 +55,7 @@ def times(factor: float, **only: torch.Tensor) -> dict[str, torch.Tensor]:
     [
         (2.0, "the gradient of weight is 2 times", "summed"),
         (0.5, "the gradient of weight is 0.5 times", "twice"),
-        (3.0, "the gradient of weight is 3 times", "what comes out of the average"),
+        (3.0, "the gradient of weight is 3 times", "the result of the average is not"),
     ],
 )
 def test_the_scale_is_named(make, factor, detail, cause):

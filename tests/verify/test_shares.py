@@ -21,7 +21,7 @@ from hvdkit.verify.shares import SPLIT, STREAM, UNLIKE, check_shares
 ROOT = Path(__file__).parents[2]
 SHARD = Cause("HVD302", "a sampler")
 DIFFERENT = "ranks train on different samples"
-APART = "no rank trains on what another evaluates on"
+APART = "no rank trains on samples that another evaluates on"
 SAME = "a sample is the same on every rank"
 
 

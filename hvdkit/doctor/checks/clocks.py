@@ -24,7 +24,7 @@ def judge(fact: dict[str, Any] | None, request: Request) -> Iterator[Finding]:
         way = "ahead of" if fact["offset_s"] > 0 else "behind"
         yield warning(
             f"the clock of {request.host} is {abs(fact['offset_s']):.0f} s {way} this machine's",
-            "logs cannot be put in order, newer checkpoints look older, certificates are not valid yet",
+            "logs cannot be ordered, newer checkpoints look older, certificates are not valid yet",
             f"on {request.host}: timedatectl set-ntp true",
         )
     else:

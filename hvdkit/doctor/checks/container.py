@@ -21,18 +21,18 @@ def gather(request: Request) -> dict[str, Any]:
 def judge(fact: dict[str, Any], request: Request) -> Iterator[Finding]:
     """The container has an address that the hosts of the job use: its network is the host's, or routed."""
     if not fact["container"]:
-        yield ok("not a container, or one without its engine's mark")
+        yield ok("not a container, or one that its engine does not mark")
     elif request.peers and not request.interface:
         yield warning(
-            f"a container with a network of its own ({', '.join(fact['addresses'])})",
+            f"a container with its own network ({', '.join(fact['addresses'])})",
             "other hosts reach the machine and not the container: ranks cannot connect",
             "docker run --network host",
         )
     elif request.peers:
-        yield ok("a container that the other hosts reach")
+        yield ok("a container that the other hosts can reach")
     else:
         yield note(
-            "a container", "for a job over several hosts its network has to be the host's", "--network host"
+            "a container", "for a job over several hosts it has to use the host's network", "--network host"
         )
 
 

@@ -39,7 +39,7 @@ def judge(fact: dict[str, Any], request: Request) -> Iterator[Finding]:
     """It fits the frameworks, or what does not."""
     versions = _versions(fact)
     if fact["version"] is None:
-        yield error("Horovod is not installed", "ranks talk to each other through it", _REBUILD)
+        yield error("Horovod is not installed", "ranks communicate through it", _REBUILD)
         return
     found = installed.Found(fact["version"], fact["built_against"])
     reasons = installed.disagreements(found, versions)
@@ -61,7 +61,7 @@ def compare(facts: Mapping[str, dict[str, Any]], requests: Mapping[str, Request]
     if different:
         yield error(
             f"different Horovod versions: {different}",
-            "ranks of different releases do not understand each other's messages",
+            "ranks of different releases cannot read each other's messages",
             f"on every host: {_REBUILD}",
         )
 
@@ -88,7 +88,9 @@ def _hidden(broken: Mapping[str, Any]) -> Finding | None:
     file = broken.get("hidden_by")
     if not file:
         return None
-    return error(f"{file} hides the package: {broken['error']}", "Python takes it instead", f"rename {file}")
+    return error(
+        f"{file} hides the package: {broken['error']}", "Python imports it instead", f"rename {file}"
+    )
 
 
 def framework_differs(name: str, facts: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:

@@ -20,7 +20,7 @@ def compare(facts: Mapping[str, str], requests: Mapping[str, Request]) -> Iterat
     if different:
         yield error(
             f"different hvdkit versions: {different}",
-            "the launcher on one host and the ranks on the others talk to each other",
+            "the launcher on one host communicates with the ranks on the others",
             f"pip install hvdkit=={__version__} on every host",
         )
 

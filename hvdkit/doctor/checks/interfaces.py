@@ -48,15 +48,15 @@ def judge(fact: dict[str, Any], request: Request) -> Iterator[Finding]:
     if others and request.peers:
         first = usable[0].name
         yield warning(
-            f"virtual interfaces beside {best or 'none'}: {', '.join(others)}"
+            f"virtual interfaces besides {best or 'none'}: {', '.join(others)}"
             + (f"; {first} comes first" if first in others else ""),
-            "they lead to no other host, and Gloo, NCCL and MPI may take one: the job hangs where it starts",
+            "they do not reach other hosts, and Gloo, NCCL and MPI may choose one: the job hangs at start-up",
             f"export {choice(best)}; `hvdkit run` sets it" if best else "bring up the network of the cluster",
         )
     elif others:
         yield note(
             f"virtual interfaces: {', '.join(others)}",
-            "a job over several hosts may take one of them",
+            "a job over several hosts may use one of them",
             f"export {choice(best)}" if best else "",
         )
     else:

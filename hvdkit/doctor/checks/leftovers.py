@@ -55,18 +55,18 @@ def judge(fact: dict[str, Any], request: Request) -> Iterator[Finding]:
     if fact["processes"]:
         numbers = " ".join(map(str, fact["processes"]))
         yield warning(
-            f"ranks of an ended job are still here: {numbers}",
+            f"ranks of an ended job are still running: {numbers}",
             "they hold GPUs, ports and memory, and write to the same files as the next job",
             f"kill {numbers}",
         )
     if fact["variables"]:
         yield warning(
             f"set in this shell: {', '.join(fact['variables'])}",
-            "a script started from it takes itself for a rank of a job that is over",
+            "a script started from it assumes that it is a rank of a job that has ended",
             f"unset {' '.join(fact['variables'])}",
         )
     if not fact["processes"] and not fact["variables"]:
-        yield ok("nothing left of earlier jobs")
+        yield ok("nothing is left of earlier jobs")
 
 
 CHECK = Check("leftovers", "stale rendezvous", gather, judge=judge)

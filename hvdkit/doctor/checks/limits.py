@@ -36,7 +36,7 @@ def judge(fact: dict[str, int], request: Request) -> Iterator[Finding]:
             warning(
                 f"ulimit -n is {fact['nofile']}",
                 f"a rank of {request.ranks} opens up to {files_needed(request.ranks)} files and connections",
-                "ulimit -n 65536, for good in /etc/security/limits.conf",
+                "ulimit -n 65536, permanently in /etc/security/limits.conf",
             )
         )
     if fact["infiniband"] and fact["memlock"] >= 0:
@@ -52,10 +52,10 @@ def judge(fact: dict[str, int], request: Request) -> Iterator[Finding]:
             warning(
                 f"ulimit -u is {fact['nproc']}",
                 "every thread of every rank and DataLoader worker counts",
-                "ulimit -u 65536, for good in /etc/security/limits.conf",
+                "ulimit -u 65536, permanently in /etc/security/limits.conf",
             )
         )
-    yield from found or [ok("limits of open files, locked memory and processes are wide enough")]
+    yield from found or [ok("limits on open files, locked memory and processes are high enough")]
 
 
 CHECK = Check("limits", "ulimits", gather, judge=judge)

@@ -32,8 +32,8 @@ def judge(fact: dict[str, Any], request: Request) -> Iterator[Finding]:
     if len(fact["paths"]) > 1:
         yield warning(
             f"several mpirun on PATH: {', '.join(fact['paths'])}",
-            "Horovod is linked to one MPI; started by another, every rank is rank 0 of 1",
-            "keep one of them on PATH, the one that `mpicxx -show` belongs to",
+            "Horovod is linked to one MPI; when a different one starts it, every rank is rank 0 of 1",
+            "keep only one of them on PATH, the one that `mpicxx -show` names",
         )
     elif fact["version"]:
         cuda = {True: "sends GPU memory", False: "without CUDA support", None: "CUDA support unknown"}
@@ -46,7 +46,7 @@ def compare(facts: Mapping[str, dict[str, Any]], requests: Mapping[str, Request]
     if different:
         yield error(
             f"different MPI: {different}",
-            "mpirun and its daemons on the other hosts have to be of one release",
+            "mpirun and its daemons on the other hosts have to be the same release",
             "install the same release on every host, or use hvdkit run --gloo",
         )
 

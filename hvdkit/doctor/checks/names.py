@@ -37,7 +37,7 @@ def judge(fact: dict[str, Any], request: Request) -> Iterator[Finding]:
             yield error(
                 f"{peer} is {address} on {request.host}",
                 "ranks there would connect to themselves",
-                f"{line}, in place of the line that says {address}",
+                f"{line}, instead of the line with {address}",
             )
     if request.peers and all(fact["peers"].values()):
         yield ok(f"{', '.join(f'{peer} is {at}' for peer, at in fact['peers'].items())}")
@@ -52,7 +52,7 @@ def compare(facts: Mapping[str, dict[str, Any]], requests: Mapping[str, Request]
         if len(hosts) > 1:
             yield error(
                 f"{' and '.join(hosts)} both call themselves {name}",
-                "MPI and NCCL take them for one machine, use shared memory between them, and crash",
+                "MPI and NCCL treat them as one machine, use shared memory between them, and crash",
                 " && ".join(f"ssh {host} hostnamectl set-hostname {host}" for host in hosts[1:]),
             )
 

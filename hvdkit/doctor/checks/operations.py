@@ -30,14 +30,14 @@ def judge(fact: dict[str, Any], request: Request) -> Iterator[Finding]:
     if not {"mpi", "gloo"} & set(parts):
         yield error(
             "Horovod has neither MPI nor Gloo",
-            "ranks have no way to meet",
+            "ranks have no way to connect",
             "hvdkit install-horovod --rebuild",
         )
     gpus = max(((fact[name] or {}).get("gpus", 0) for name in FRAMEWORKS), default=0)
     if gpus and "nccl" not in parts:
         yield warning(
             f"{gpus} GPUs, and Horovod was built without NCCL",
-            "every gradient would take the way through the CPU",
+            "every gradient would pass through the CPU",
             "HOROVOD_GPU_OPERATIONS=NCCL hvdkit install-horovod --rebuild",
         )
     else:
@@ -52,7 +52,7 @@ def compare(facts: Mapping[str, dict[str, Any]], requests: Mapping[str, Request]
     if different:
         yield error(
             f"Horovod was built differently: {different}",
-            "ranks would choose different ways to reduce, and wait for each other",
+            "ranks would choose different reductions, and block",
             "on every host: hvdkit install-horovod --rebuild",
         )
 

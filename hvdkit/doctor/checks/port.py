@@ -23,8 +23,8 @@ def judge(fact: dict[str, Any], request: Request) -> Iterator[Finding]:
     if fact["taken"]:
         yield error(
             f"port {request.ctrl_port} is taken ({fact['taken']})",
-            "the ranks meet there; an older job may still hold it",
-            f"`ss -ltnp sport = :{request.ctrl_port}` names its holder; or another port",
+            "the ranks connect there; an older job may still hold it",
+            f"`ss -ltnp sport = :{request.ctrl_port}` names its holder; or use a different port",
         )
     count = fact["range"][1] - fact["range"][0] + 1
     needed = 8 * request.ranks * request.slots

@@ -31,8 +31,8 @@ def compare(facts: Mapping[str, dict[str, str]], requests: Mapping[str, Request]
         versions = ", ".join(f"{host} has {fact['version']}" for host, fact in facts.items())
         yield error(
             f"different Python versions at the same path: {versions}",
-            "horovodrun starts that path on every host, and its services speak pickle with each other",
-            "make the environment with the same Python on every host",
+            "horovodrun starts that path on every host, and its services exchange pickles",
+            "create the environment with the same Python on every host",
         )
 
 

@@ -45,7 +45,7 @@ def judge(failures: dict[str, str], request: Request) -> Iterator[Finding]:
         peer = place.rpartition(" ")[2]
         yield error(
             f"{request.host} cannot reach {place}: {reason}",
-            "ranks connect to each other on ports that the system gives them; the job hangs, then times out",
+            "ranks connect to each other on ports that the system assigns; the job hangs, then times out",
             f"on {peer}: let TCP from {request.host} through the firewall, all ports "
             "(ufw allow from ADDRESS, firewall-cmd --add-source=ADDRESS, nft list ruleset)",
         )

@@ -22,13 +22,13 @@ def judge(digest: str | None, request: Request) -> Iterator[Finding]:
     """It is there."""
     if digest is None and not Path(request.script).is_file():  # not here either, where the doctor is asked
         yield error(
-            f"{request.script} is not there",
-            "every rank starts it in the folder that the job was started from",
-            f"name a file of {Path.cwd()}, or go to the folder that it is in",
+            f"{request.script} does not exist",
+            "every rank runs it in the folder that the job is started from",
+            f"name a file in {Path.cwd()}, or change to its folder",
         )
     elif digest is None:
         yield error(
-            f"{request.script} is not there",
+            f"{request.script} does not exist",
             "every host starts its ranks from its own copy, in the same folder",
             f"copy it: rsync -a ./ {request.host or 'HOST'}:{Path.cwd()}/",
         )
@@ -45,7 +45,7 @@ def compare(facts: Mapping[str, str | None], requests: Mapping[str, Request]) ->
         hosts = [host for host in digests if digests[host] != next(iter(digests.values()))]
         yield error(
             f"{script} differs between the hosts: {short}",
-            "ranks that run different code wait for each other, or train apart without a word",
+            "ranks that run different code block, or silently train different models",
             " && ".join(f"rsync -a ./ {host}:{Path.cwd()}/" for host in hosts),
         )
 

@@ -24,7 +24,7 @@ def gather(request: Request) -> dict[str, int] | None:
 
 def judge(fact: dict[str, int] | None, request: Request) -> Iterator[Finding]:
     """More than what is known to be too little."""
-    why = "DataLoader workers, Open MPI and NCCL end with `Bus error` when it is full"
+    why = "DataLoader workers, Open MPI and NCCL fail with `Bus error` when it is full"
     if fact is None:
         yield error("there is no /dev/shm", why, "mount -t tmpfs tmpfs /dev/shm")
     elif fact["size"] <= TOO_SMALL:

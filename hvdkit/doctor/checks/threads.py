@@ -24,7 +24,7 @@ def judge(fact: dict[str, int], request: Request) -> Iterator[Finding]:
         said = f"OMP_NUM_THREADS={threads}" if threads else "OMP_NUM_THREADS is not set"
         yield warning(
             f"{said}: {request.slots} ranks start {wanted} threads on {cores} cores",
-            "threads that push each other off the cores make every rank slower",
+            "threads that compete for the cores slow every rank down",
             f"export OMP_NUM_THREADS={best}",
         )
     else:

@@ -18,7 +18,7 @@ CAUSE = Cause(
     ),
     excerpt="""\
 error   horovod  localhost: /proj/horovod.py hides the package: `import horovod.torch.mpi_ops` fails: ...
-                   why: Python takes it instead
+                   why: Python imports it instead
 """,
     general={
         "seen": "what its checks found",

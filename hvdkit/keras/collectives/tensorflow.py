@@ -162,5 +162,5 @@ def refuse_xla() -> None:
             "the training step is compiled by XLA (jit_compile=True)",
             why="Horovod's collectives cannot be compiled here: the first step would fail. On a GPU Keras 3 "
             'compiles when jit_compile is left at "auto"',
-            fix="model.compile(..., jit_compile=False); in a loop of your own tf.function(jit_compile=False)",
+            fix="model.compile(..., jit_compile=False); in your own loop tf.function(jit_compile=False)",
         )

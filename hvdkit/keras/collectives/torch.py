@@ -26,7 +26,7 @@ def averaging(reduction: Reduction) -> Step:
     if reduction.groups is not None:
         raise UsageError(
             "groups is given, and Keras runs on PyTorch",
-            why="all gradients are under way at once there, and Horovod fuses them itself",
+            why="all gradients are reduced concurrently there, and Horovod fuses them itself",
             fix="leave groups out",
         )
 

@@ -46,12 +46,12 @@ def _unknown(name: str, command: str, where: str) -> UnknownRule:
     if other:
         return UnknownRule(
             f"{where} {name}: that is a rule of hvdkit {other}",
-            f"hvdkit {command} has rules of its own, and none that it names",
-            f"take it out here, or give it to hvdkit {other}",
+            f"hvdkit {command} has different rules, and none with this id",
+            f"remove it here, or pass it to hvdkit {other}",
         )
     near = nearest_rule(name, [*rule_files(command)])
     return UnknownRule(
-        f"{where} {name}: hvdkit {command} has no rule whose id begins like this",
-        "rules that do not exist would pass for rules that found nothing",
+        f"{where} {name}: hvdkit {command} has no rule whose id begins with this",
+        "rules that do not exist would look like rules that found nothing",
         f"did you mean {near}? hvdkit rules lists them" if near else "hvdkit rules lists them",
     )

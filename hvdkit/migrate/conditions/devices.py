@@ -1,4 +1,4 @@
-"""Two post-conditions: Horovod is initialised before CUDA is used, and each process has its own device."""
+"""Two post-conditions: Horovod is initialized before CUDA is used, and each process has its own device."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ def own_device(facts: Facts, program: ProgramFacts) -> Answer:
     for site in chosen:
         kinds = rank_kinds(facts).of(site.names, site.node.args[0]) if site.node.args else frozenset()
         if "rank" in kinds and "local_rank" not in kinds:
-            return open_at("set_device takes the rank among all hosts at {}", [site])
+            return open_at("set_device uses the global rank at {}", [site])
     alike = chosen_for_all(facts, program)
     if alike:
-        return open_at("every process of a host takes the same device, or may: {}", alike)
+        return open_at("every process of a host uses, or may use, the same device: {}", alike)
     for site in (*chosen, *moves, *facts.calls("torch.device")):
         inside = any(
             rank_kinds(facts).inside(site.names, argument, "local_rank") for argument in site.node.args

@@ -22,11 +22,11 @@ def starts_itself(facts: Facts, program: ProgramFacts) -> Answer:
         if not in_jobs_only(facts, site.names, site.node) and not caught(site.names, site.node)
     ]
     if not unguarded:
-        return Answer(State.NONE, "nothing that runs in one process calls Horovod")
+        return Answer(State.NONE, "no single-process program calls Horovod")
     started = [site for site in starting_sites(facts, program) if site.name in words.HVD_INIT]
     if not started:
         name = program.entry.source.path.name
-        detail = f"{name} reaches Horovod at {{}} and never starts it: call hvd.init() first in {name}"
+        detail = f"{name} reaches Horovod at {{}} and never calls hvd.init(): call it first in {name}"
         return open_at(detail, unguarded)
     return Answer(State.PROVEN, f"hvd.init() at {places(started)}")
 

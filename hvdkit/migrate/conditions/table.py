@@ -54,14 +54,14 @@ from hvdkit.migrate.plan import Condition, State
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import keyword
 
-UNDERSTOOD = "what trains is understood"
-NOT_UNDERSTOOD = "nothing that hvdkit knows would average the gradients of what trains at {}"
-DIVIDED = "each rank divides the data its own way, and trains on what another validates on: {}"
-DRAWN = "each rank draws this by itself, and what is divided or computed with it differs: {}"
+UNDERSTOOD = "all training code is understood"
+NOT_UNDERSTOOD = "nothing that hvdkit recognizes averages the gradients of the training at {}"
+DIVIDED = "each rank splits the data differently, and trains on samples that another validates on: {}"
+DRAWN = "each rank draws this separately, and what is split or computed with it differs: {}"
 NOT_TRAINED = "nothing is trained here"
 ALONE = "nothing is trained here: started alone, as before, its one process writes"
 WRITTEN = "files are written by rank 0 only"
-ONE_PROCESS = "nothing is trained: it stays a program of one process"
+ONE_PROCESS = "nothing is trained: it stays a single-process program"
 SCALES = "Parts of it would be divided: those of a NeighborLoader with a DistributedSampler over the nodes"
 
 
@@ -120,7 +120,7 @@ def _sharded(facts: Facts, program: ProgramFacts) -> Answer:
         if own and all(rank_kinds(facts).inside(value.names, value.node) for value in own):
             return Answer(State.PROVEN, f"by the project's own DataLoader class at {places(own)}")
         if own:
-            return open_at("how the project's own DataLoader class divides the data at {}", own)
+            return open_at("how the project's own DataLoader class splits the data at {}", own)
         return _without_loader(facts, program)
     # One that is made where there is one process may have all of the data.
     loaders = [o for o in loaders if not without_job(facts, o.names, o.node)] or loaders
@@ -131,18 +131,18 @@ def _sharded(facts: Facts, program: ProgramFacts) -> Answer:
     empty = [(none.names, none.node) for loader in loaders for none in without_sampler(facts, loader)]
     if empty:
         return open_at(
-            "whether the loader's sampler is the one that divides the data, or this one, where every rank "
-            "draws all of it, could not be shown: {}",
+            "it could not be determined whether the loader uses the sampler that splits the data, or this "
+            "one, with which every rank draws all of it: {}",
             empty,
         )
     alike = [loader for loader in loaders if same_on_hosts(facts, loader)]
     if alike:
         return open_at(
-            "the sampler divides by the rank within a host, and on several hosts ranks draw the same data: "
-            "loader at {} (--suggested gives it hvd.rank())",
+            "the sampler splits the data by the rank within a host, and on several hosts ranks draw the "
+            "same data: loader at {} (--suggested gives it hvd.rank())",
             alike,
         )
-    by = " and ".join(sorted({by or "a data set that the rank picks from" for _, by in shares}))
+    by = " and ".join(sorted({by or "a data set indexed by the rank" for _, by in shares}))
     return Answer(State.PROVEN, f"by {by}: loader at {places(loaders)}")
 
 
@@ -157,7 +157,7 @@ def _without_loader(facts: Facts, program: ProgramFacts) -> Answer:
         return Answer(
             State.NONE,
             f"no batches to divide: each step at {places([loop])} computes the whole graph of "
-            f"{places([data])}, on every rank alike, and N ranks take as long as one. {SCALES}",
+            f"{places([data])}, the same on every rank, and N ranks take as long as one. {SCALES}",
         )
     found = seeds(facts, program)
     own = [(names, call) for names, call, by_rank in found if by_rank]
@@ -170,13 +170,13 @@ def _without_loader(facts: Facts, program: ProgramFacts) -> Answer:
     if apart:
         return Answer(
             State.PROVEN,
-            f"no DataLoader; random numbers that nothing seeds draw the batches at {places(apart)}",
+            f"no DataLoader; unseeded random numbers draw the batches at {places(apart)}",
         )
     made_by = [site for path in training_paths(facts, program) for site in made_apart(facts, program, path)]
     if made_by:
         return Answer(
             State.PROVEN,
-            f"no DataLoader; the data are random numbers, which nothing seeds: {places(made_by)}",
+            f"no DataLoader; the data are unseeded random numbers: {places(made_by)}",
         )
     same = [(names, call) for names, call, _ in found]
     if same:
@@ -191,7 +191,7 @@ def _set_epoch(facts: Facts, program: ProgramFacts) -> Answer:
     loaders = [loader for loader in every if share(facts, loader)]
     shuffling = [o for o in loaders if not in_order(facts, o) and not orders_itself(facts, o)]
     if not shuffling:
-        return Answer(State.NONE, "no sampler asks for the epoch" if loaders else "no sampler was found")
+        return Answer(State.NONE, "no sampler needs the epoch" if loaders else "no sampler was found")
     calls = {
         loader.node: [call for call in epoch_calls(facts, loader) if runs_in(facts, program, *call)]
         for loader in shuffling
@@ -225,7 +225,7 @@ def _is_off(argument: ast.expr | None) -> bool:
 def _optimizer(facts: Facts, program: ProgramFacts) -> Answer:
     unseen = unseen_training(facts, program)
     if unseen:
-        return open_at("a library trains here, by itself: {}", unseen)
+        return open_at("a library runs the training here: {}", unseen)
     mine = [
         optimizer
         for optimizer in averaging_optimizers(facts)
@@ -279,11 +279,11 @@ def _broadcast(facts: Facts, program: ProgramFacts) -> Answer:
         and not any(_follows(site, names, call) for site in sites)
     ]
     if late:
-        return open_at("rank 0 alone loads a state at {}, after the broadcast", late)
+        return open_at("only rank 0 loads a state at {}, after the broadcast", late)
     apart = own_weights(facts, program)
     if apart:
         return open_at(
-            "no broadcast reaches the module that is made at {}: each rank draws its own weights for it, "
+            "no broadcast reaches the module created at {}: each rank draws its own weights for it, "
             "and no seed is set",
             apart,
         )
@@ -334,9 +334,9 @@ def _reductions(facts: Facts, program: ProgramFacts) -> Answer:
     ]
     silent = [site for site in sites if not {"op", "average"} & {k.arg for k in site.node.keywords}]
     if lost:
-        return open_at("the result is thrown away at {}: allreduce_ works in place", lost)
+        return open_at("the result is discarded at {}: allreduce_ works in place", lost)
     if not sites:
-        return Answer(State.NONE, "nothing is reduced by hand")
+        return Answer(State.NONE, "there is no hand-written reduction")
     if silent:
         return Answer(State.PROVEN, f"Horovod's average, where no op is given: {places(silent)}")
     return Answer(State.PROVEN, f"op at {places(sites)}")
@@ -351,7 +351,7 @@ def _leftovers(facts: Facts, program: ProgramFacts) -> Answer:
         return open_at(f"{called} at {{}}", sites)
     chosen = [(names, call) for names, call in chosen_wraps(facts) if names in program.files]
     if chosen:
-        return open_at("DistributedDataParallel, if it is what is chosen, at {}", chosen)
+        return open_at("DistributedDataParallel, if it is chosen, at {}", chosen)
     kept = [site for site in facts.calls(words.OWN_GROUP) if site.names in program.files]
     if kept:
         return Answer(
@@ -361,16 +361,16 @@ def _leftovers(facts: Facts, program: ProgramFacts) -> Answer:
     return Answer(State.PROVEN, "no call of torch.distributed, DDP or DataParallel")
 
 
-STARTS = "Horovod is initialised before CUDA"
+STARTS = "Horovod is initialized before CUDA"
 STARTED = {STARTS: initialised, STARTS_ITSELF: starts_itself, "each process has its own device": own_device}
 TRAINING = {
     "training data is sharded by rank": _sharded,
-    "each epoch has an order of its own": _set_epoch,
+    "each epoch has a different order": _set_epoch,
     "every optimizer averages gradients": _optimizer,
     "ranks start from the same weights": _broadcast,
 }
 ALWAYS = {
     WRITTEN: _writers,
-    "reductions say what they compute": _reductions,
+    "reductions name their operation": _reductions,
     "no DDP or process group is left": _leftovers,
 }

@@ -198,12 +198,12 @@ def _on_rank_0(facts: Facts, names: Names, call: ast.Call) -> bool:
 def _leftovers(facts: Facts, program: ProgramFacts) -> Answer:
     sites = [(s.names, s.node) for s in facts.calls(*words.MIRRORED) if s.names in program.files]
     if sites:
-        return open_at("a strategy is made at {}", sites)
-    return Answer(State.PROVEN, "no mirrored strategy is made")
+        return open_at("a strategy is created at {}", sites)
+    return Answer(State.PROVEN, "no mirrored strategy is created")
 
 
 ROWS = {
-    "Horovod is initialised before TensorFlow works": _init,
+    "Horovod is initialized before TensorFlow is used": _init,
     "each process has its own device": _device,
     "training data is sharded by rank": _sharded,
     "every optimizer averages gradients": _optimizer,

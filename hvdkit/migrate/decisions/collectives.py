@@ -24,8 +24,8 @@ from hvdkit.migrate.plan import Made, Obstacle
 from hvdkit.migrate.rewrites.collectives import reduced, reduced_copy, same_again, scattered
 from hvdkit.migrate.rewrites.gathers import INTO, gathered
 
-NO_REDUCTION = "Horovod has no such reduction, or it is decided where it cannot be followed"
-NARROW = "Horovod reduces no tensor of bytes, 16-bit integers or truth values, and this may be one"
+NO_REDUCTION = "Horovod has no such reduction, or it is chosen where it cannot be followed"
+NARROW = "Horovod cannot reduce a tensor of bytes, 16-bit integers or Booleans, and this may be one"
 NEEDED = {"all_gather": {"tensor_list", "tensor"}, "gather": {"tensor"}}
 TENSORS = ("reduce_scatter_tensor", "_reduce_scatter_base")
 SCATTERS = ("Sum", "Average")  # the reductions that Horovod's reducescatter has
@@ -125,7 +125,7 @@ def _reduce_scatter(facts: Facts, call: Collective) -> Decision:
     operation = reduction(facts, call.names, call.given.get("op"))
     problem = call.problem
     if operation not in SCATTERS:
-        problem = problem or "Horovod's reducescatter has the sum and the average only"
+        problem = problem or "Horovod's reducescatter supports only sum and average"
     elif not {"output", "input" if call.function in TENSORS else "input_list"} <= set(call.given):
         problem = problem or "its arguments were not understood"
     if problem or operation is None:

@@ -34,13 +34,13 @@ from hvdkit.migrate.plan import Edit, Made, Obstacle
 from hvdkit.migrate.values import vocabulary as words
 
 APART = (
-    "where all ranks are meant to hold the same weights of it, wrap it in DistributedDataParallel and run "
-    "hvdkit migrate again; where each holds a part of one layer, stay with torch.distributed"
+    "where all ranks should hold the same weights, wrap it in DistributedDataParallel and run "
+    "hvdkit migrate again; where each rank holds a part of one layer, keep torch.distributed"
 )
 
 SHARED = (
     "let one optimizer hold each parameter, or average by hand after each backward() and leave the "
-    "optimizers plain: hvd.allreduce_(p.grad, op=hvd.Average) for each gradient"
+    "optimizers unwrapped: hvd.allreduce_(p.grad, op=hvd.Average) for each gradient"
 )
 
 
@@ -92,14 +92,14 @@ def _decided(facts: Facts) -> Iterator[Decision]:
         elif refusal := _refusal(facts, place, was=False):
             yield refusal
         elif any(other.call in averaged for other in mates):
-            message = "this optimizer's model is not wrapped in DDP: its gradients were never averaged"
-            advice = "wrap it in hvd.DistributedOptimizer if its ranks are meant to agree, else leave it"
+            message = "this optimizer's model is not wrapped in DDP: its gradients are not averaged today"
+            advice = "wrap it in hvd.DistributedOptimizer if the ranks should agree; otherwise leave it"
             yield Decision(place, Verdict.LEFT, message, advice)
         elif not any(
             _same_program(facts, place.names, use.names) for use in other_parallelism(facts)
         ):  # else HVD901 says it
             message = "no model that this optimizer trains was found to be wrapped in DDP"
-            advice = "let the optimizer and DDP get the same variable, or wrap this one by hand"
+            advice = "pass the same variable to the optimizer and to DDP, or wrap this one by hand"
             yield Decision(place, Verdict.REFUSED, message, advice)
 
 
@@ -107,22 +107,23 @@ def _refusal(facts: Facts, place: WrapPlace, was: bool) -> Decision | None:
     """Why Horovod cannot take an optimizer. was: whether its gradients were averaged."""
     if was and (apart := never_averaged(facts, place)):
         message = (
-            f"this optimizer trains {apart}, too, which DDP does not wrap: each rank has kept its own "
-            "gradients of it, and Horovod's optimizer averages all that it is given"
+            f"this optimizer trains {apart}, too, which DDP does not wrap: each rank keeps its own gradients "
+            "of it, and Horovod's optimizer averages everything that it is given"
         )
         return Decision(place, Verdict.REFUSED, message, APART)
     if other := _no_optimizer(facts, place):
         message = (
-            f"on one way this is an object of {other}, which is no torch optimizer: Horovod cannot take it"
+            f"on one path this is an object of {other}, which is not a torch optimizer: Horovod cannot wrap "
+            "it"
         )
-        advice = f"put hvd.DistributedOptimizer around the optimizers where they are made, and inside {other}"
+        advice = f"put hvd.DistributedOptimizer around the optimizers where they are created, inside {other}"
         return Decision(place, Verdict.REFUSED, message, advice)
     if shared := shares_parameters(facts, place):
         model, mate = shared
         message = (
             f"this optimizer and {mate.target} (line {mate.names.line(mate.call)}) both hold the parameters "
-            f"of {model}: each of Horovod's would reduce every gradient of them, one that is averaged "
-            "already, or wait for it"
+            f"of {model}: each wrapped optimizer would reduce every gradient of them, although the other has "
+            "already averaged it, or block"
         )
         return Decision(place, Verdict.REFUSED, message, SHARED)
     return None
@@ -173,13 +174,13 @@ def _edits(facts: Facts, place: WrapPlace, mates: list[WrapPlace]) -> list[Edit]
     several = any(may_share_names(place, other) for other in mates)
     if facts.options.target == "horovod" and any(named_alike(place, other) for other in mates):
         raise edits.CannotEdit(
-            f"another {place.target} is made, and their gradients would have the same names"
+            f"a second {place.target} is created, and their gradients would have the same names"
         )
     source = place.names.source
     wrapper = f"{horovod_name(facts, place.names)}.DistributedOptimizer"
     extra = _naming(facts, place, mates, several)
     if facts.options.target == "horovod" and made_again(facts, place, several):
-        raise edits.CannotEdit("several optimizers made here would give their gradients the same names")
+        raise edits.CannotEdit("several optimizers created here would give their gradients the same names")
     if place.target is not None:
         line = f"{place.target} = {wrapper}({place.target}{extra})"
         return [edits.after(source, place.statement, [line])]

@@ -105,9 +105,9 @@ def recast(
     places = [source.start(part) for part in kept]
     if places != sorted(set(places)):
         if "#" in source.segment(node):
-            raise CannotEdit("a comment stands between the arguments")
+            raise CannotEdit("there is a comment between the arguments")
         if any(isinstance(inner, ast.Call) for part in kept for inner in ast.walk(part)):
-            raise CannotEdit("its arguments stand in another order than Horovod's, and make calls themselves")
+            raise CannotEdit("its arguments are in a different order than Horovod's, and contain calls")
         text = "".join(part if isinstance(part, str) else source.segment(part) for part in parts)
         return [replace(source, node, text)]
     found: list[Edit] = []
@@ -121,7 +121,7 @@ def recast(
     found.append(Edit(position, source.end(node), text))
     comments = [text for edit in found for text in _COMMENT.findall(source.text[edit.start : edit.end])]
     if comments and above is None:
-        raise CannotEdit("a comment stands between the arguments")
+        raise CannotEdit("there is a comment between the arguments")
     return [*found, before(source, above, comments, Slot.NOTE)] if comments and above is not None else found
 
 
@@ -131,7 +131,7 @@ def drop_attribute(source: Source, node: ast.Attribute) -> Edit:
     end = source.end(node.value)
     between = source.text[end : source.end(node)]
     if "\n" in between or "\r" in between:
-        raise CannotEdit("the attribute stands on another line than its object")
+        raise CannotEdit("the attribute is on a different line than its object")
     closing = re.match(r"(\s*\))*", between)
     return Edit(end + (closing.end() if closing else 0), source.end(node), "")
 
@@ -213,7 +213,7 @@ def delete_definition(names: Names, node: ast.FunctionDef) -> Edit:
     source = names.source
     start, end = own_lines(source, node)
     if only_statement(names, node):
-        raise CannotEdit("nothing else stands in the file")
+        raise CannotEdit("there is nothing else in the file")
     if source.notebook is not None:
         return delete(names, node)  # the blank lines may be another cell's
     rest = source.text[end:]
@@ -233,7 +233,7 @@ def block(names: Names, statement: ast.stmt) -> list[ast.stmt]:
     """The list of statements that holds a statement."""
     found = block_of(names, statement)
     if not found:
-        raise CannotEdit("the statement stands in no block")
+        raise CannotEdit("the statement is not in a block")
     return found
 
 
@@ -317,13 +317,13 @@ def drop_argument(source: Source, call: ast.Call, argument: ast.AST) -> Edit:
         following_start = source.start(items[position + 1])
         between = source.text[end:following_start]
         if "#" in between:
-            raise CannotEdit("a comment stands between the arguments")
+            raise CannotEdit("there is a comment between the arguments")
         return Edit(start, following_start, "")
     if position > 0:
         previous = items[position - 1]
         before_end = _skip_closing(source, source.end(previous), start)
         if "#" in source.text[before_end:start]:
-            raise CannotEdit("a comment stands between the arguments")
+            raise CannotEdit("there is a comment between the arguments")
         return Edit(before_end, end, "")
     return Edit(start, end, "")
 
@@ -353,7 +353,7 @@ def _with_parentheses(source: Source, node: ast.AST, low: int, high: int) -> tup
         head = source.text[start : source.end(node.func)] if isinstance(node, ast.Call) else ""
         if "\n" not in head:
             return start, end
-    raise CannotEdit("the wrapped expression goes over several lines")
+    raise CannotEdit("the wrapped expression spans several lines")
 
 
 def written(source: Source, statement: ast.stmt, lines: Sequence[str]) -> str:

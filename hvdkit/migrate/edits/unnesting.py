@@ -27,7 +27,7 @@ def open_up(
     last = statement.iter if isinstance(statement, ast.For) else statement.items[-1].context_expr
     header = _HEADER.match(source.text, source.end(last))
     if header is None or source.lines_inside_strings(statement):
-        raise CannotEdit("a comment or a string over several lines stands in the way")
+        raise CannotEdit("a comment or a multi-line string is in the way")
     outer = source.indent(source.line_at(start))
     extra = source.indent(source.line_at(first)).removeprefix(outer)
     edits = [Edit(start, header.end(), f"{outer}{instead}{source.newline}" if instead else "")]
@@ -51,5 +51,5 @@ def drop_item(names: Names, statement: ast.With, item: ast.withitem) -> list[Edi
         last = items[position - 1]
         start, end = source.end(last.optional_vars or last.context_expr), source.end(item.context_expr)
     if "#" in source.text[start:end]:
-        raise CannotEdit("a comment stands between the items of the `with` statement")
+        raise CannotEdit("there is a comment between the items of the `with` statement")
     return [Edit(start, end, "")]

@@ -59,6 +59,6 @@ def _checked(rule: Rule, check: Callable[[], Iterator[Finding]]) -> list[Finding
         raise RuleFailed(
             f"internal error in rule {rule.id}: {type(error).__name__}: {error}"
             f" ({Path(place.filename).name}, line {place.lineno})",
-            "without this rule the others would make half a migration, so no file was changed",
-            "please report it, with the file that brings it about (give the files one by one to find it)",
+            "without this rule the migration would be incomplete, so no file was changed",
+            "please report it, with the file that triggers it (pass the files one by one to find it)",
         ) from error

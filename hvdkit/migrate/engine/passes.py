@@ -122,7 +122,7 @@ def _attempt(run: Run, root: Path, failed: dict[Names, FilePlan]) -> _Attempt:
 def _outside(path: Path, root: Path) -> str:
     """Why a file that leads out of what may be written is left."""
     what = f"it is a link to {os.path.realpath(path)}," if path.is_symlink() else "it lies"
-    return f"{what} outside {root}, and would be rewritten: give a folder that holds both"
+    return f"{what} outside {root}, and would be rewritten: pass a folder that contains both"
 
 
 def _plain(names: Names, findings: Sequence[Finding]) -> FilePlan:

@@ -108,18 +108,18 @@ def _average_after(run: Run) -> Run | None:
 STAGES = (
     Stage(
         "stop",
-        "scripts stop where an option asks for another parallelism: what they hold there is not looked at",
+        "scripts stop where an option selects a different kind of parallelism: that code is not analyzed",
         _stop,
     ),
     Stage(
         "unfold",
-        "an edit needs a statement on lines of its own: the file is read anew with them",
+        "an edit needs a statement on separate lines: the file is read again in that form",
         _unfold,
         repeats=True,
     ),
     Stage(
         "average after",
-        "optimizers of a program cannot average: the rules are asked again for averages after backward()",
+        "optimizers of a program cannot average: the rules run again for averages after backward()",
         _average_after,
     ),
 )

@@ -73,7 +73,7 @@ class Notebook:
             if mine:
                 changes.append(Edit(cell.json_start, cell.json_end, self._source(cell, mine)))
         if placed != len(edits):
-            raise NotANotebook("an edit goes over the edge of a cell")
+            raise NotANotebook("an edit crosses the boundary of a cell")
         return apply_edits(self.text, changes)
 
     def _limits(self) -> list[int]:

@@ -55,7 +55,7 @@ def _run(work: Callable[[], T]) -> T:
         thread.join()
     except RuntimeError as error:
         raise HvdkitError(
-            f"a stack of {STACK >> 20} MB was refused: {error}",
+            f"a stack of {STACK >> 20} MB is not available: {error}",
             "long chains of values are followed on it",
             "ulimit -v unlimited",
         ) from error
@@ -68,7 +68,7 @@ def _run(work: Callable[[], T]) -> T:
     if isinstance(failure, RecursionError):
         raise TooDeepError(
             "a chain of values, or of expressions, is too long to follow",
-            f"each link takes a few of the {FRAMES} calls that there is room for; no file was changed",
-            "make the chain in a loop, or give the files one by one to find the one that holds it",
+            f"each link uses several of at most {FRAMES} nested calls; no file was changed",
+            "build the chain in a loop, or pass the files one by one to find the one that contains it",
         ) from failure
     raise failure

@@ -27,8 +27,8 @@ def check_places(args: argparse.Namespace) -> None:
     """Raises: UsageError where two reports would be one file."""
     if args.json is not None and args.json == args.sarif:
         raise UsageError(
-            f"--json {args.json} and --sarif {args.sarif} are one place",
-            "one report would be lost in the other",
+            f"--json {args.json} and --sarif {args.sarif} are the same place",
+            "one report would overwrite the other",
             "give one of them a file: --sarif hvdkit.sarif",
         )
 

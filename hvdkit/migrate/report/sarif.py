@@ -24,7 +24,9 @@ LEVELS = {
 
 OPEN: dict[str, Any] = {
     "id": "open-condition",
-    "shortDescription": {"text": "a condition of a migrated program that does not hold, or was not shown to"},
+    "shortDescription": {
+        "text": "a condition of a migrated program that does not hold, or could not be proven"
+    },
 }
 
 

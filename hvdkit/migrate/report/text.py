@@ -111,9 +111,9 @@ def summary(plan: Plan, options: Options) -> str:
     if plan.choices:
         parts.append(f"{len(plan.choices)} choice(s) more with --suggested")
     if plan.untouched:
-        parts.append(f"{plan.untouched} file(s) name no framework, or are a part of one")
+        parts.append(f"{plan.untouched} file(s) do not use a framework, or are part of one")
     if plan.tests:
-        parts.append(f"{plan.tests} unit test file(s) passed over")
+        parts.append(f"{plan.tests} unit test file(s) skipped")
     return ", ".join(parts)
 
 

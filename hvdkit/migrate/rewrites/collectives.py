@@ -77,7 +77,7 @@ def at_once(call: Collective, parts: Sequence[Part]) -> list[Edit]:
         if statement is call.statement:
             continue
         if not isinstance(statement, ast.Expr):
-            raise edits.CannotEdit("its handle is asked whether it is done")
+            raise edits.CannotEdit("its handle is polled")
         made.append(edits.delete(call.names, statement))
     return made
 

@@ -39,21 +39,22 @@ def unshardable(facts: Facts, loader: Loader) -> str:
     values = facts.flow.values(loader.names, loader.dataset)
     if any(ITERABLE in facts.flow.bases(value) or value.name.startswith(STREAMS) for value in values):
         return (
-            "its data set is iterable and takes no sampler: what it yields has to be divided in its __iter__"
+            "its data set is iterable and accepts no sampler: it has to yield only the rank's share in its "
+            "__iter__"
         )
     together = any(isinstance(parent, COMPREHENSIONS) for parent in loader.names.ancestors(loader.node))
     if (together or _one_of_many(loader)) and phase_trained(facts, loader) is None:
-        return "one call makes this loader and those that evaluate"
+        return "one call creates this loader and those for evaluation"
     if evaluates_too(facts, loader) and phase_trained(facts, loader) is None:
-        return "one call makes this loader and those that evaluate"
+        return "one call creates this loader and those for evaluation"
     if taken_by_count(facts, loader.value):
-        return "a loop takes batches by next() without asking how many there are, and a share has fewer"
+        return "a loop calls next() for batches without checking how many there are, and a share has fewer"
     if facts.options.target == "hvdkit" and phase_trained(facts, loader) is None:
         return ""
     if loader.batch_sampler is not None and not in_groups(facts, loader):
-        return "it has a batch_sampler of its own"
+        return "it has its own batch_sampler"
     if loader.sampler is not None and not (empty_sampler(facts, loader) or plain_sampler(facts, loader)):
-        return "it has a sampler of its own"
+        return "it has its own sampler"
     if loader.dataset is None and not is_of_graph(loader):
         return "its data set was not found"
     try:
@@ -116,7 +117,7 @@ def sampler_edits(facts: Facts, loader: Loader) -> list[Edit]:
     lines: list[str] = []
     if not isinstance(loader.dataset, (ast.Name, ast.Attribute)):
         if not own_line:
-            raise edits.CannotEdit("its data set is made inside it, in a larger expression")
+            raise edits.CannotEdit("its data set is created inside it, in a larger expression")
         if "#" in dataset:
             raise edits.CannotEdit("a comment stands inside its data set")
         name = _beside(names, stem, "dataset")
@@ -131,7 +132,7 @@ def _of_phase(facts: Facts, loader: Loader, phase: Phase) -> list[Edit]:
     source, hvd = loader.names.source, horovod_name(facts, loader.names)
     dataset, written = loader.dataset, keyword(loader.node, "shuffle")
     if dataset is None or any(isinstance(part, ast.Call) for part in ast.walk(dataset)):
-        raise edits.CannotEdit("its data set is made inside it, for each phase")
+        raise edits.CannotEdit("its data set is created inside it, for each phase")
     taken = {item.arg for item in loader.node.keywords} & {None, "sampler", "batch_sampler"}
     if loader.shuffle is not written or taken:
         raise edits.CannotEdit(

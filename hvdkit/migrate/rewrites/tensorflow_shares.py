@@ -36,8 +36,6 @@ def _slice(facts: Facts, names: Names, array: ast.expr) -> list[Edit]:
     if facts.options.target == "hvdkit":
         return edits.wrap(names.source, array, f"{hvd}.shard_arrays(", ")")
     if not isinstance(array, (ast.Name, ast.Attribute, ast.Subscript)):
-        raise edits.CannotEdit(
-            "it is computed in the call, and its length would be asked for by computing it twice"
-        )
+        raise edits.CannotEdit("it is computed in the call, and getting its length would compute it twice")
     even = f"len({text}) // {hvd}.size() * {hvd}.size()"
     return edits.appended(names.source, array, f"[{hvd}.rank() : {even} : {hvd}.size()]")

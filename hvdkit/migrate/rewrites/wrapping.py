@@ -133,7 +133,7 @@ def _place(names: Names, call: ast.Call) -> _Place:
         if isinstance(parent, ast.Attribute) and parent.attr in RETURNS_SELF:
             outer = names.parents[parent]
             if not isinstance(outer, ast.Call):
-                raise edits.CannotEdit("a method of the wrapped model is handed on")
+                raise edits.CannotEdit("a method of the wrapped model is passed on")
             node = outer
             continue
         if isinstance(parent, ast.Call) and parent.args[:1] == [node]:
@@ -146,14 +146,14 @@ def _place(names: Names, call: ast.Call) -> _Place:
         elif isinstance(parent, ast.Dict) and node in parent.values and each is None:
             key = parent.keys[parent.values.index(node)]
             if not isinstance(key, ast.Constant):
-                raise edits.CannotEdit("the dict's key is not written out")
+                raise edits.CannotEdit("the dict's key is not a literal")
             steps.insert(0, f"[{names.source.segment(key)}]")
         elif isinstance(parent, ast.ListComp) and node is parent.elt and not steps and each is None:
             each = ""
         elif isinstance(parent, ast.DictComp) and node is parent.value and not steps and each is None:
             each = ".values()"
         else:
-            raise edits.CannotEdit("the wrapping call stands inside a larger expression")
+            raise edits.CannotEdit("the wrapping call is part of a larger expression")
         node = parent
     return _Place(parent, tuple(steps), each, tuple(tests))
 
@@ -162,7 +162,7 @@ def _under(names: Names, place: _Place, lines: Lines) -> Lines:
     """Lines under the tests of the conditional expressions around a call, asked again below the statement."""
     tests = [test for test, _ in place.tests]
     if place.each is not None or any(not _asks_alike(names, test, place.statement) for test in tests):
-        raise edits.CannotEdit("the test that decides whether the model is wrapped cannot be asked again")
+        raise edits.CannotEdit("the test that decides whether the model is wrapped cannot be repeated")
     texts = []
     for test, other in reversed(place.tests):
         text = names.source.segment(test)

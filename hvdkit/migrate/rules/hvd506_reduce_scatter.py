@@ -29,7 +29,7 @@ RULE = Rule(
     title="reduce_scatter becomes reducescatter",
     what="Replaces reduce_scatter and reduce_scatter_tensor by hvd.reducescatter with the reduction written out.",
     why="torch sums by default and fills its output; Horovod averages by default and returns a new tensor.",
-    safety="Safe: same values in the same tensor. Horovod has the sum and the average only.",
+    safety="Safe: same values in the same tensor. Horovod supports only sum and average.",
     check=check,
     changes=(
         Change(

@@ -47,7 +47,7 @@ def check_tree(root: Path, allow_dirty: bool, allow_no_vcs: bool) -> None:
         if not allow_no_vcs:
             raise NoVersionControl(
                 f"{root} is not under version control",
-                "the diff could not be looked at or taken back with git",
+                "the change could not be inspected or reverted with git",
                 "git init, git add and git commit it, or add --allow-no-vcs (--undo works either way)",
             )
         return
@@ -112,6 +112,6 @@ def check_inside(wanted: Iterable[Path], root: Path) -> None:
     if outside is not None:
         raise OutsideTree(
             f"{outside} leads to {os.path.realpath(outside)}, outside {root}",
-            "what lies there belongs to others, and could not be taken back; nothing was written",
+            "files there are outside the project, and could not be restored; nothing was written",
             f"replace the link with a copy: cp --remove-destination {os.path.realpath(outside)} {outside}",
         )

@@ -22,7 +22,7 @@ class ExistsError(HvdkitError):
 def add_gate(parser: argparse.ArgumentParser) -> None:
     """The options that let a command write where what it changes could not be seen or taken back."""
     gate = parser.add_argument_group("where to write")
-    gate.add_argument("--allow-dirty", action="store_true", help="write into a tree with uncommitted changes")
+    gate.add_argument("--allow-dirty", action="store_true", help="write to a tree with uncommitted changes")
     gate.add_argument("--allow-no-vcs", action="store_true", help="write where there is no version control")
 
 
@@ -42,7 +42,7 @@ def write_elsewhere(
     """Write files under a folder and say so. Raises: ExistsError; OutsideTree; HvdkitError."""
     back = f"{command} --undo {os.path.relpath(folder)}"
     write_new(wanted, folder, force, "another --output keeps both", back)
-    print(f"wrote {len(wanted)} file(s) under {os.path.relpath(folder)}; {back} takes them back", file=said)
+    print(f"wrote {len(wanted)} file(s) under {os.path.relpath(folder)}; {back} removes them", file=said)
 
 
 def write_new(
@@ -62,8 +62,8 @@ def write_new(
     there = [str(path) for path, change in changes.items() if change.before is not None]
     if there and not force:
         raise ExistsError(
-            f"already there: {', '.join(there)}",
-            "what is in them would be lost; nothing was written",
+            f"these files exist: {', '.join(there)}",
+            "their contents would be lost; nothing was written",
             f"--force replaces them; {instead}",
         )
     for place in dict.fromkeys((folder, *(path.parent for path in changes))):
@@ -78,7 +78,7 @@ def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise HvdkitError(f"{folder} cannot be made: {error.strerror}") from error
+        raise HvdkitError(f"{folder} cannot be created: {error.strerror}") from error
 
 
 def put(path: Path, data: bytes) -> None:
@@ -106,6 +106,6 @@ def _failing(fix: str) -> Iterator[None]:
     except OSError as error:
         raise HvdkitError(
             f"{error.filename or 'a file'} cannot be written: {error.strerror}",
-            "each file is either as it was or as it should be" if fix else "",
+            "each file is either unchanged or complete" if fix else "",
             fix,
         ) from error

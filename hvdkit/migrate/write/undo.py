@@ -109,9 +109,9 @@ def record(changes: Mapping[Path, Change], root: Path) -> Path:
     data = json.dumps(entries, indent=1).encode()
     if len(data) > LARGEST:
         raise HvdkitError(
-            f"the record of this write would hold {len(data)} bytes, more than the {LARGEST} that are read",
+            f"the record of this write would be {len(data)} bytes, more than the limit of {LARGEST}",
             "nothing was written: it could not be undone",
-            "write it in parts: give fewer files or folders at a time",
+            "write in parts: pass fewer files or folders at a time",
         )
     made = folder / f"undo-{number}.json"
     replace_file(made, data)
@@ -179,8 +179,8 @@ def _folder(root: Path) -> Path:
     folder = root / RECORDS
     if not is_inside(folder, root):
         raise BrokenRecord(
-            f"{folder} is a link that leads out of {root}",
-            "its records would be those of another folder; nothing was written",
+            f"{folder} is a link to a place outside {root}",
+            "its records would belong to a different folder; nothing was written",
             f"rm {folder}",
         )
     return folder
@@ -209,7 +209,7 @@ def _is_as_written(entry: Entry, last: Path) -> bool:
         raise ChangedSince(
             f"{entry.path} was changed after hvdkit wrote it",
             "undoing would lose that change",
-            "git diff it, take your change out, and undo again",
+            "inspect it with git diff, remove your change, and undo again",
         )
     return True
 
@@ -228,7 +228,7 @@ def _read(last: Path, root: Path) -> list[Entry]:
 
 def _entry(last: Path, root: Path, number: int, entry: Any) -> Entry:
     if not isinstance(entry, dict) or entry.keys() != _KEYS:
-        raise _broken(last, f"file {number} in it has not the keys {', '.join(sorted(_KEYS))}")
+        raise _broken(last, f"file {number} in it does not have the keys {', '.join(sorted(_KEYS))}")
     path, before, after = entry["path"], entry["before"], entry["after_sha256"]
     if not isinstance(path, str) or not isinstance(before, (str, type(None))) or not isinstance(after, str):
         raise _broken(last, f"file {number} in it has a value of the wrong type")
@@ -245,7 +245,7 @@ def _entry(last: Path, root: Path, number: int, entry: Any) -> Entry:
 
 def _broken(last: Path, seen: str) -> BrokenRecord:
     return BrokenRecord(
-        f"{last} is no record of hvdkit's: {seen}",
-        "only what hvdkit wrote is taken back, below the folder that holds the record; nothing was written",
-        f"rm {last}, and take the files back with git",
+        f"{last} is not a record written by hvdkit: {seen}",
+        "only files that hvdkit wrote, below the folder of the record, are restored; nothing was written",
+        f"rm {last}, and restore the files with git",
     )

@@ -53,7 +53,7 @@ class _Hooks:
             )
         if not isinstance(last, ast.Return):
             raise NotAveraged(
-                self._names, self._function, "the function around the hooks does not give the model back"
+                self._names, self._function, "the function around the hooks does not return the model"
             )
         body = self._once_a_pass(self._queued)
         found = averaged_by_statements(self._facts, self._names, body, self._function)

@@ -131,7 +131,7 @@ class _Walk(Things):
             ):
                 return
             raise NotAveraged(
-                self._names, node, f"where `{self._text(node.test)}` holds they are left as they are"
+                self._names, node, f"where `{self._text(node.test)}` holds they are not averaged"
             )
         if _leaves_nothing(node.orelse) and holds_in_jobs(self._facts, self._names, node.test):
             self.run(node.body)
@@ -180,12 +180,12 @@ class _Walk(Things):
         self._way.append(ast.unparse(node.iter))
         self._loops.append(self._bind(node.target, self._iterated(node.iter), node.iter))
         if len(set(self._loops)) < len(self._loops):
-            raise NotAveraged(self._names, node, "one loop over all of them stands in another")
+            raise NotAveraged(self._names, node, "one loop over all of them is nested in another")
         self.run(node.body)
         self._loops.pop()
         self._way = way
         if WITHIN in self._things.values():
-            raise NotAveraged(self._names, node, "the offset stays where it is, and all get the same numbers")
+            raise NotAveraged(self._names, node, "the offset does not move, and all get the same numbers")
         filled = {name: self._things.get(name) for name in outer}
         # What one round of the loop knows is over; a list that was filled holds all of it, and an offset
         # that was moved is at the end.
@@ -223,7 +223,7 @@ class _Walk(Things):
         if isinstance(operator, ast.Mult) and inverse:
             divides = is_size(self._facts, self._names, by.right)  # type: ignore[attr-defined]
         if thing is None or not divides:
-            raise NotAveraged(self._names, node, "they are changed by something else than the world size")
+            raise NotAveraged(self._names, node, "they are changed by something other than the world size")
         self._once(node, thing)
         sums, divisions = self._done[thing]
         self._done[thing] = sums, divisions + 1

@@ -119,7 +119,7 @@ def _collective(facts: Facts, site: Site) -> Collective:
     if unpacks(call):
         problem = "its arguments are passed by * or **"
     elif unknown := set(given) - set(SIGNATURES[function]) | ({"group_src", "group_dst"} & set(given)):
-        problem = f"Horovod has nothing like its {', '.join(sorted(unknown))}"
+        problem = f"Horovod has no equivalent of its {', '.join(sorted(unknown))}"
     elif group is not None and not _known_group(facts, names, group):
         problem = "it works on a group of ranks that is not known to be a process set"
     waits: tuple[ast.Call, ...] | None = None
@@ -131,7 +131,7 @@ def _collective(facts: Facts, site: Site) -> Collective:
             )
         waits = tuple(found or ())
     elif not problem and not (_statement(names, call) or _returned_to_nobody(facts, names, call)):
-        problem = "its result is used, which torch gives as None"
+        problem = "its result is used, although torch returns None"
     world = group is None or is_world(facts, names, group)
     return Collective(names, call, function, given, None if world else group, waits, problem)
 

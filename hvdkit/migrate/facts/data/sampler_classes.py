@@ -55,7 +55,7 @@ def _chosen(facts: Facts, names: Names, call: ast.Call) -> Iterator[Chosen]:
         yield Chosen(names, call, first)
         return
     choice = _choice(facts, names, call)
-    problem = "" if choice is not None else "it may be of a class that is not told the rank, too"
+    problem = "" if choice is not None else "it may also be of a class that does not get the rank"
     yield Chosen(names, call, first, choice, problem)
 
 

@@ -89,11 +89,11 @@ def _sampler(facts: Facts, around: Names, values: frozenset[Value], steps: int =
             if inner:
                 return inner
         if value.kind == "object" and words.SAMPLERS & facts.flow.bases(value):
-            return "a DistributedSampler of the project's own"
+            return "the project's own DistributedSampler"
         if value.kind == "object" and _knows_rank(facts, value):
-            return "a sampler that knows its rank"
+            return "a sampler that uses its rank"
         if value.kind == "object" and steps < MAX_STEPS and _given_sampler(facts, around, value, steps):
-            return "a sampler of the project's around a DistributedSampler"
+            return "the project's own sampler around a DistributedSampler"
         if value.kind == "made" and isinstance(call, ast.Call) and _passes_rank(facts, value.names, call):
             return "a sampler that is given its rank"
     return ""

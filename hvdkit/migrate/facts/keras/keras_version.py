@@ -18,9 +18,9 @@ def pinned(names: Names) -> tuple[int, str]:
     except (OSError, UnicodeDecodeError):
         return 0, ""
     if KERAS_2_PACKAGE.search(text):
-        return 2, "requirements.txt asks for tf-keras"
+        return 2, "requirements.txt requires tf-keras"
     for name, operator, major, minor in PINS.findall(text):
-        said = f"requirements.txt asks for {name} {major}.{minor}"
+        said = f"requirements.txt requires {name} {major}.{minor}"
         if (int(major), int(minor)) >= ((3, 0) if name == "keras" else (2, 16)):
             return 3, said
         if operator != ">=":

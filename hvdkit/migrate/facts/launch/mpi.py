@@ -189,10 +189,10 @@ class _Walk:
             operation = given.get("op")
             names_of = set(names.qualified(operation)) if operation is not None else {f"{MODULE}.SUM"}
             if not names_of or not names_of <= REDUCTIONS.keys():
-                self._problem(names, call, "its allreduce is none of SUM, MAX and MIN")
+                self._problem(names, call, "its allreduce is not SUM, MAX or MIN")
                 return
             if not _is_number(names, given["sendobj"], set()):
-                self._problem(names, call, "what its allreduce adds up is not known to be a number")
+                self._problem(names, call, "the operand of its allreduce is not known to be a number")
                 return
             if operation is not None:
                 self._operations.add(operation)
@@ -223,11 +223,11 @@ class _Walk:
         elif isinstance(parent, (ast.Call, ast.keyword)):
             call = parent if isinstance(parent, ast.Call) else names.parents[parent]
             if not isinstance(call, ast.Call) or not self._passed(names, call, node):
-                self._problem(names, node, "it is handed to what cannot be followed")
+                self._problem(names, node, "it is passed to code that cannot be followed")
         elif isinstance(parent, ast.Return):
             self._returned(names, names.function(parent))
         elif not _only_tested(parent, node):
-            self._problem(names, node, "it is put where it cannot be followed")
+            self._problem(names, node, "it is stored where it cannot be followed")
 
     def _returned(self, names: Names, function: FunctionNode | None) -> None:
         """The calls of a function that gives the world, and the reads of a property."""
@@ -258,7 +258,7 @@ class _Walk:
         elif isinstance(target, ast.Attribute):
             self._stored(target.attr)
         else:
-            self._problem(names, target, "it is put where it cannot be followed")
+            self._problem(names, target, "it is stored where it cannot be followed")
 
     def _named(self, names: Names, name: str, owner: Scope) -> None:
         """A variable that is the world by one of its bindings."""
@@ -286,7 +286,7 @@ class _Walk:
             self._read_as(names, reads)
             for text in names.texts.get(attribute, ()):
                 if getattr(getattr(names.parents[text], "func", None), "id", "") == "getattr":
-                    self._problem(names, text, f"{attribute} is asked for by its name")
+                    self._problem(names, text, f"{attribute} is looked up by name")
 
     def _read_as(self, names: Names, uses: Iterable[ast.expr]) -> None:
         """Follow those of some uses that are the world."""
@@ -299,7 +299,7 @@ class _Walk:
                 if accepts:
                     self._carried(names, use)
                 else:
-                    self._problem(names, use, f"{ast.unparse(use)} may be another communicator, too")
+                    self._problem(names, use, f"{ast.unparse(use)} may also be a different communicator")
             elif self._may_be_anything(names, use, values):
                 self._problem(names, use, f"whether {ast.unparse(use)} is COMM_WORLD is not known")
 

@@ -15,17 +15,19 @@ from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import spawned
 
 SHARDED = (
-    "shards parameters, gradients or optimizer state over the ranks, and Horovod keeps all of them on each"
+    "shards parameters, gradients or optimizer state over the ranks, and Horovod keeps all of them on each "
+    "rank"
 )
-TENSOR = "places parts of tensors on different ranks, and Horovod keeps whole tensors on each"
-STAGES = "runs parts of the model on different ranks, and Horovod runs the whole model on each"
+TENSOR = "places parts of tensors on different ranks, and Horovod keeps whole tensors on each rank"
+STAGES = "runs parts of the model on different ranks, and Horovod runs the whole model on each rank"
 REMOTE = "calls functions on other ranks, and Horovod has collectives only"
-PERIODIC = "averages parameters now and then, and Horovod averages gradients at every step"
+PERIODIC = "averages parameters periodically, and Horovod averages gradients in every step"
 RESTARTS = (
-    "restarts workers and keeps their state; Horovod's elastic mode is another program: hvd.elastic.run"
+    "restarts workers and keeps their state; Horovod's elastic mode needs a different program: "
+    "hvd.elastic.run"
 )
 
-OWN = "trains in processes that the script starts itself, and those are no ranks of Horovod's"
+OWN = "trains in processes that the script starts itself, and those are not Horovod ranks"
 
 STRATEGIES = {
     "torch.distributed.fsdp.": SHARDED,

@@ -23,8 +23,8 @@ COLLECTIONS = (PARAMETERS, GRADIENTS, ROWS, BUCKETS)
 ELEMENTS = {GRADIENT: GRADIENTS, PARAMETER: PARAMETERS, ROW: ROWS}
 _SAME_LIST = ("list", "tuple")
 SKIPS = (
-    "a parameter that got no gradient was passed by; Horovod gives it zeros, so that momentum and weight "
-    "decay go on moving it. Where that matters, " + STAND_STILL.format("took no part in it")
+    "a parameter without a gradient was skipped; Horovod gives it a gradient of zeros, so momentum and "
+    "weight decay keep moving it. Where that matters, " + STAND_STILL.format("took no part in it")
 )
 WIDENS = "gradients in float16 were summed in float32; Horovod sums them in float16, as DDP does"
 NEVER = (
@@ -62,7 +62,9 @@ class Things:
         self._done = {GRADIENT: (0, 0), FLAT: (0, 0)}  # how often summed, and divided
 
     def _unknown(self, node: ast.AST) -> NotAveraged:
-        return NotAveraged(self._names, node, "something is done that is not known to leave averages")
+        return NotAveraged(
+            self._names, node, "an operation is applied that is not known to preserve averages"
+        )
 
     def _chooses(self, test: ast.expr) -> bool:
         """Whether a test leaves out parameters that get no gradient."""
@@ -109,7 +111,7 @@ class Things:
         thing = self._thing(node)
         if thing is None and isinstance(node, ast.Name) and self._is_given(node):
             if self._given:
-                raise NotAveraged(self._names, node, "parameters() can be gone through once, and not again")
+                raise NotAveraged(self._names, node, "parameters() can be iterated only once")
             self._rooted(node, True)
             return PARAMETERS
         return thing
@@ -152,7 +154,7 @@ class Things:
         inside = ELEMENTS.get(self._thing(node.elt) or "")
         self._things = outer
         if not chosen and inside:
-            raise NotAveraged(self._names, node, "only some of the parameters are taken")
+            raise NotAveraged(self._names, node, "only some of the parameters are used")
         if inside == ROWS:
             self._lay(node, [*self._way, *map(ast.unparse, (each.iter, *each.ifs))])
         return inside
@@ -162,9 +164,7 @@ class Things:
         if isinstance(called, ast.Attribute) and called.attr in ("parameters", "named_parameters"):
             if not call.args and not call.keywords:
                 if KEY in self._loops:
-                    raise NotAveraged(
-                        self._names, call, "all of the parameters are taken for each type again"
-                    )
+                    raise NotAveraged(self._names, call, "all of the parameters are used again for each type")
                 self._rooted(called.value, False)
                 return PARAMETERS if called.attr == "parameters" else NAMED
         if isinstance(called, ast.Attribute) and not call.keywords:
@@ -176,7 +176,7 @@ class Things:
         rows = arguments == [ROWS] and not call.keywords and "torch.cat" in self._names.qualified(called)
         if rows or (arguments == [GRADIENTS] and not self._laid and self._flattens(called)):
             if self._flat_at not in (None, call):
-                raise NotAveraged(self._names, call, "they are laid end to end more than once")
+                raise NotAveraged(self._names, call, "they are concatenated more than once")
             self._done[FLAT] = self._done[GRADIENT]
             self._flat_in, self._flat_of = list(self._loops), ast.dump(call.args[0])
             self._flat_at = call
@@ -209,7 +209,7 @@ class Things:
     def _lay(self, node: ast.AST, way: list[str]) -> None:
         at = self._laid[0] if self._laid else None
         if at is not node and (at or self._flat_at):
-            raise NotAveraged(self._names, node, "they are laid end to end more than once")
+            raise NotAveraged(self._names, node, "they are concatenated more than once")
         self._laid = node, way
 
     def _cut(self, cut: ast.expr, between: ast.Slice) -> str | None:

@@ -237,7 +237,7 @@ def choice_of(names: Names, node: ast.Attribute, several: str) -> Choice:
         return Choice(whole)
     other = parent.orelse if whole is parent.body else parent.body
     if not is_nothing(names, other):
-        raise CannotEdit("the other choice beside no_sync() is not nullcontext()")
+        raise CannotEdit("the alternative to no_sync() is not nullcontext()")
     test = _answered(names, parent.test, several)
     if whole is parent.body:
         return Choice(called(names, parent), test, f"2 if {test} else 1")

@@ -19,14 +19,14 @@ class NotShown(Exception):
 def name_at(facts: Facts, names: Names, at: ast.expr | ast.stmt, wrap: Wrap, wraps: Sequence[Wrap]) -> str:
     """The model as it is written at a place, which holds none but these. Raises NotShown."""
     place = names.place(at)
-    where = "where backward() is called" if isinstance(at, ast.Call) else "where the training begins"
+    where = "where backward() is called" if isinstance(at, ast.Call) else "where training starts"
     name = spelled(facts.flow, names, at, _values(wrap))
     if name is None:
         raise NotShown(f"it has no name {where} ({place})")
     every = frozenset().union(*(_values(each) for each in wraps))
     held = facts.flow.named(names, name, at) if name.isidentifier() else frozenset()
     if facts.flow.unwrap(held) - facts.flow.unwrap(every):
-        raise NotShown(f"{name} may be another model {where} ({place})")
+        raise NotShown(f"{name} may be a different model {where} ({place})")
     others = {spelled(facts.flow, names, at, _values(each)) for each in wraps} - {None}
     both = [
         each

@@ -260,7 +260,7 @@ def _passes(facts: Facts, program: ProgramFacts, wraps: list[Wrap], every: list[
             unless = _left_to_later(facts, names, window)
             if window is not statement and not unless:
                 place = names.place(call)
-                raise NotShown(f"more follows it where no_sync() may hold ({place})")
+                raise NotShown(f"more code follows it where no_sync() may be active ({place})")
             yield Pass(names, call, statement, window, models, unlike, unless, tensors)
 
 
@@ -317,7 +317,7 @@ def _refuse_others(facts: Facts, program: ProgramFacts, wraps: list[Wrap]) -> No
             raise NotShown(f"DDP's {argument} changes what is averaged")
     for names, call in library_backwards(facts) if wraps else ():
         if names in program.files and runs_in(facts, program, names, call):
-            raise NotShown(f"a library makes the backward pass at {names.place(call)}")
+            raise NotShown(f"a library runs the backward pass at {names.place(call)}")
     for names, call in sparse_gradients(facts, program) if wraps else ():
         raise NotShown(f"gradients are sparse at {names.place(call)}")
     making = _making_optimizers(facts, program)
@@ -325,4 +325,4 @@ def _refuse_others(facts: Facts, program: ProgramFacts, wraps: list[Wrap]) -> No
         runs = other.kind == "single" and other is not program and does_more_than_define(other.entry)
         if runs and making & other.files and training_paths(facts, other):
             path = other.entry.source.path.name
-            raise NotShown(f"{path}, which runs without DDP, makes its optimizer in the same file")
+            raise NotShown(f"{path}, which runs without DDP, creates its optimizer in the same file")

@@ -38,7 +38,7 @@ from hvdkit.migrate.values.binding_order import last_binding
 from hvdkit.migrate.values.value import Value
 
 _NO_GRAD = {"torch.no_grad", "torch.inference_mode"}
-IN_ALL = "there is more that is done to gradients, or that steps, or this is not to be rewritten"
+IN_ALL = "more is done to gradients or steps, or this is excluded from rewriting"
 _LEAVES = (ast.Continue, ast.Break, ast.Return)
 
 
@@ -142,7 +142,7 @@ class ByHand:
     def _found(self, site: Site) -> list[Averaging]:
         name = site.name.rpartition(".")[2]
         if name != "all_reduce":
-            raise NotAveraged(site.names, site.node, f"they go through {name}, not all_reduce")
+            raise NotAveraged(site.names, site.node, f"they use {name}, not all_reduce")
         names, function = site.names, site.names.function(site.node)
         outer = names.function(function) if function is not None else None
         if isinstance(outer, ast.FunctionDef) and _registers(names, outer):
@@ -167,15 +167,15 @@ class ByHand:
         for decorator in getattr(function, "decorator_list", ()):
             made = decorator.func if isinstance(decorator, ast.Call) else decorator
             if not _NO_GRAD & set(names.qualified(made)):
-                raise NotAveraged(names, decorator, "what this decorator makes of it is not known")
+                raise NotAveraged(names, decorator, "the effect of this decorator is not known")
         for where, call in sites:
             if {found for _, found in self._facts.flow.functions(where, call)} != {function}:
-                raise NotAveraged(where, call, "another function may run here, too")
+                raise NotAveraged(where, call, "a different function may also run here")
         self._not_overridden(names, function)
         called = {call.func for _, call in sites}
         for where, node in mentions_of(self._facts, names, function):  # type: ignore[arg-type]
             if not isinstance(node, ast.alias) and node not in called:
-                raise NotAveraged(where, node, "it is handed on here, to be called elsewhere")
+                raise NotAveraged(where, node, "it is passed on here, to be called elsewhere")
         return sites
 
     def _not_overridden(self, names: Names, function: FunctionNode) -> None:
@@ -185,7 +185,7 @@ class ByHand:
             for node, scope in where.scopes.items():
                 for binding in scope.names.get(name, ()) if isinstance(node, ast.ClassDef) else ():
                     if binding.node is not function:
-                        raise NotAveraged(where, binding.node, "another class has a method of this name")
+                        raise NotAveraged(where, binding.node, "a different class has a method of this name")
 
     def _called(
         self, site: Site, function: FunctionNode, result: Averaged, where: Names, call: ast.Call
@@ -209,14 +209,16 @@ class ByHand:
         while not any(self._passes(s) for s in statements_above(site.names, statement)):
             statement = site.names.parents[statement]
             if isinstance(statement, (ast.Module, *FUNCTIONS)):
-                raise NotAveraged(site.names, site.node, "no backward pass stands above it in the same block")
+                raise NotAveraged(
+                    site.names, site.node, "there is no backward pass above it in the same block"
+                )
         assert isinstance(statement, ast.stmt)
         result = averaged_by_statements(self._facts, site.names, [statement], statement)
         if result.given:
             raise NotAveraged(site.names, result.root, "whose parameters are averaged is not seen")
         needed = next(_needed(site.names, statement), None)
         if needed is not None:
-            raise NotAveraged(site.names, needed, f"`{needed.id}`, which they leave, is read here")
+            raise NotAveraged(site.names, needed, f"`{needed.id}`, which they set, is read here")
         models = self._models(site.names, result.root)
         return Averaging(site, site.names, statement, None, None, models, result.notes)
 
@@ -266,16 +268,16 @@ class ByHand:
             if earlier in self.gone or _is_guard_of(earlier, self.gone):
                 continue
             if self._gradients.looked_at(names, earlier):
-                raise NotAveraged(names, earlier, "something looks at the gradients before they are averaged")
+                raise NotAveraged(names, earlier, "something reads the gradients before they are averaged")
             if any(isinstance(part, _LEAVES) for part in walk_here(earlier)):
                 raise NotAveraged(
-                    names, earlier, "what follows is left out on some ways from the backward pass"
+                    names, earlier, "the code that follows is skipped on some paths from the backward pass"
                 )
             if self._steps(names, earlier):
                 raise NotAveraged(names, earlier, "an optimizer steps before they are averaged")
             if step_calls(self._facts).runs_backward(earlier):
                 return self._passes_in(names, earlier)
-        raise NotAveraged(names, statement, "no backward pass stands above it in the same block")
+        raise NotAveraged(names, statement, "there is no backward pass above it in the same block")
 
     def _steps(self, names: Names, node: ast.stmt) -> bool:
         steps = {step.call for step in step_calls(self._facts).steps}
@@ -293,10 +295,12 @@ class ByHand:
                 inside += [(where, c) for c in where.calls_in(function) if c in backward_files(self._facts)]
             for where, backward in inside:
                 if _in_loop(where, backward, node) or _in_loop(names, call, node):
-                    raise NotAveraged(names, node, "gradients of several backward passes add up before it")
+                    raise NotAveraged(
+                        names, node, "gradients of several backward passes accumulate before it"
+                    )
                 found.add(backward)
         if not found:
-            raise NotAveraged(names, node, "the backward pass above it is made too many calls away")
+            raise NotAveraged(names, node, "the backward pass above it is too many calls away")
         return frozenset(found)
 
     def _always(self, averaging: Averaging, placed: list[Averaging]) -> None:
@@ -318,7 +322,7 @@ class ByHand:
         for optimizer in mine:
             if not optimizer.whole or (optimizer.models & models and not optimizer.models <= models):
                 raise NotAveraged(
-                    optimizer.names, optimizer.node, "this optimizer trains other parameters, too"
+                    optimizer.names, optimizer.node, "this optimizer also trains other parameters"
                 )
 
     def _concerns(self, optimizer: Optimizer, models: frozenset[Value]) -> bool:

@@ -92,7 +92,7 @@ def _averages(facts: Facts, program: ProgramFacts) -> Iterator[Average]:
 def _average(facts: Facts, program: ProgramFacts, names: Names, step: ast.Call) -> Average:
     receiver = step.func.value if isinstance(step.func, ast.Attribute) else step
     if step.args or step.keywords:
-        raise NoPlace("it is given a closure, or another optimizer")
+        raise NoPlace("it is given a closure, or a different optimizer")
     trained = _trained(names, receiver)
     wraps = [wrap for wrap in find_wraps(facts) if wrap.names in program.files and wrap.name in words.WRAPS]
     for wrap in wraps:
@@ -154,7 +154,7 @@ def _beside(names: Names, made: ast.Call, root: ast.Name) -> str:
     for item in made.keywords:
         if item.arg and isinstance(item.value, ast.Name) and _same(names, item.value, root):
             return item.arg
-    raise NoPlace(f"`{root.id}` is not kept beside it")
+    raise NoPlace(f"`{root.id}` is not kept")
 
 
 def _same(names: Names, one: ast.Name, other: ast.Name) -> bool:
@@ -204,7 +204,7 @@ def _expanded(names: Names, use: ast.expr) -> tuple[ast.expr, ...]:
 def _plain(wrap: Wrap) -> None:
     """Raise NoPlace where DDP averages other than all gradients of a model over all ranks."""
     if any(is_on(keyword(wrap.node, name)) for name in MAY_BE_UNUSED):
-        raise NoPlace("ranks may have gradients of different parameters, as DDP is told")
+        raise NoPlace("ranks may have gradients of different parameters, as DDP's arguments indicate")
     if any(item.arg is None for item in wrap.node.keywords):
         raise NoPlace("not all that DDP is given is seen")
     if argument := changes_average(wrap):
@@ -246,7 +246,7 @@ def _place(facts: Facts, names: Names, step: ast.Call) -> ast.stmt:
     always = always and not any(isinstance(p, ast.Continue) for s in above[:last] for p in walk_here(s))
     for statement in above[last : first + 1 if always else None]:
         if any(gradients.looked_at(*part) for part in _inside(facts, names, statement)):
-            raise NoPlace("something looks at the gradients before all of them are there")
+            raise NoPlace("something reads the gradients before all of them are ready")
     return next((s for s in reversed(above[:last]) if gradients.looked_at(names, s)), found)
 
 

@@ -68,7 +68,7 @@ def stepped_by_hand(facts: Facts, program: ProgramFacts) -> HandSteps | None:
         names, made = optimizer.names, optimizer.node
         if names in program.files and runs_in(facts, program, names, made):
             if not optimizer.roots or not optimizer.whole:
-                raise NotShown(f"what the optimizer of {names.place(made)} trains is not seen")
+                raise NotShown(f"it is not seen what the optimizer of {names.place(made)} trains")
             wraps += [_model(facts, *root) for root in optimizer.roots]
     unlike = any(_may_miss(names, statement) for names, statement in steps)
     return HandSteps(tuple({wrap.models: wrap for wrap in wraps}.values()), not unlike)
@@ -89,7 +89,7 @@ def stepped_models(facts: Facts, names: Names, statement: ast.stmt) -> list[Wrap
     """The models, or tensors, that a statement changes."""
     changed = _head(statement)
     if changed is None:
-        raise NotShown(f"what is stepped at {names.place(statement)} is not seen")
+        raise NotShown(f"it is not seen what is updated at {names.place(statement)}")
     loop = _loop_around(names, statement)
     if loop is None:
         return [_tensor(facts, names, changed)]
@@ -98,7 +98,7 @@ def stepped_models(facts: Facts, names: Names, statement: ast.stmt) -> list[Wrap
         return [_model(facts, *root) for root in roots]
     tensors = list(_listed(facts, names, loop.iter))
     if not tensors:
-        raise NotShown(f"whose parameters are stepped at {names.place(statement)} is not seen")
+        raise NotShown(f"it is not seen whose parameters are updated at {names.place(statement)}")
     return [_tensor(facts, *each) for each in tensors]
 
 
@@ -141,7 +141,7 @@ def _listed(facts: Facts, names: Names, node: ast.expr) -> Iterator[tuple[Names,
             for where, call in facts.flow.call_sites(names, function):
                 given = passed(names, function, where, call, node.id)
                 if given is None:
-                    raise NotShown(f"what is stepped for the call at {where.place(call)} is not seen")
+                    raise NotShown(f"it is not seen what is updated for the call at {where.place(call)}")
                 yield from _listed(facts, where, given)
 
 
@@ -151,7 +151,7 @@ def _model(facts: Facts, names: Names, root: ast.expr) -> Wrap:
         raise NotShown(f"which model `{names.source.segment(root)}` is at {names.place(root)} is not seen")
     call = next((parent for parent in names.ancestors(root) if isinstance(parent, ast.Call)), None)
     if call is None:
-        raise NotShown(f"whose parameters are stepped at {names.place(root)} is not seen")
+        raise NotShown(f"it is not seen whose parameters are updated at {names.place(root)}")
     return Wrap(names, call, MODEL, root, models)
 
 
@@ -163,7 +163,7 @@ def _tensor(facts: Facts, names: Names, variable: ast.Name) -> Wrap:
     if value is None or not isinstance(call, ast.Call) or not _is_leaf(facts, value, call):
         raise NotShown(f"which tensor `{variable.id}` is at {names.place(variable)} is not seen")
     if value.names.in_loop(call):
-        raise NotShown(f"`{variable.id}` at {names.place(variable)} is made again and again")
+        raise NotShown(f"`{variable.id}` at {names.place(variable)} is created repeatedly")
     return Wrap(names, call, TENSOR, variable, values)
 
 
@@ -190,10 +190,12 @@ def _same_everywhere(facts: Facts, names: Names, statement: ast.stmt) -> None:
     for call in names.calls_in(_loop_around(names, statement) or statement):
         qualified = facts.flow.qualified(names, call.func)
         if any(name.startswith(RANDOM) for name in qualified) or getattr(call.func, "attr", "") in _FILLS:
-            raise NotShown(f"random numbers, of each rank's own, are in the step at {names.place(call)}")
+            raise NotShown(
+                f"the update at {names.place(call)} uses random numbers, which differ on each rank"
+            )
     for rate in own_rates(facts, names, statement):
         if rate.test is None:
-            raise NotShown(f"`{rate.name}` in the step at {names.place(statement)} is each rank's own")
+            raise NotShown(f"`{rate.name}` in the update at {names.place(statement)} differs on each rank")
 
 
 def _may_miss(names: Names, statement: ast.stmt) -> bool:

@@ -33,12 +33,12 @@ from hvdkit.migrate.values.value import Value
 
 MAX_CALLERS = 6
 
-LOOKED_AT = "the gradients are looked at before the step"
-ADD_UP = "several backward passes add up before a step"
-LEFT_OUT = "a step can be left out after a backward pass"
+LOOKED_AT = "the gradients are read before the step"
+ADD_UP = "several backward passes accumulate before a step"
+LEFT_OUT = "a step can be skipped after a backward pass"
 UNSCALED = "apex unscales the gradients when amp.scale_loss() ends"
-SCALED = "the GradScaler looks at the gradients before it steps"
-AROUND = "an object around the optimizer looks at the gradients before it steps"
+SCALED = "the GradScaler reads the gradients before it steps"
+AROUND = "an object around the optimizer reads the gradients before it steps"
 
 
 class Steps:

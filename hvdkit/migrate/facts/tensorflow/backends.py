@@ -44,7 +44,7 @@ def other_backends(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast
 
 def _consequence(backend: str) -> str:
     if not backend:
-        return "what cannot be known here: whether Keras runs on TensorFlow is open"
+        return "the backend is unknown here: Keras may or may not run on TensorFlow"
     return f"{backend}: Keras runs on that, and not on TensorFlow"
 
 
@@ -61,7 +61,9 @@ def _only_torch(program: ProgramFacts) -> Iterator[tuple[Names, ast.AST, str, st
             else:
                 modules = [statement.module or ""] if isinstance(statement, ast.ImportFrom) else []
             if any(module.partition(".")[0] == "keras" for module in modules):
-                what = "the program imports Keras and PyTorch, and not TensorFlow: what Keras runs on is open"
+                what = (
+                    "the program imports Keras and PyTorch, and not TensorFlow: its Keras backend is unknown"
+                )
                 yield names, statement, what, ""
                 return
 

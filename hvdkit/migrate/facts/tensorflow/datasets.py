@@ -320,9 +320,9 @@ def disorder(facts: Facts, chain: Chain, before: int, certain: bool = False) -> 
         name = operation(call)
         seed = given(call, 1, "seed") if name == "shuffle" else None
         if name == "shuffle" and seed is None:
-            return f"shuffle in line {names.line(call)} has no seed, so every rank has another order"
+            return f"shuffle in line {names.line(call)} has no seed, so every rank has a different order"
         if seed is not None and by_rank(facts, names, seed):
-            return f"shuffle in line {names.line(call)} has another seed on every rank"
+            return f"shuffle in line {names.line(call)} has a different seed on every rank"
         deterministic = keyword(call, "deterministic") if not certain else None
         if isinstance(deterministic, ast.Constant) and deterministic.value is False:
             return f"{name} in line {names.line(call)} is not deterministic"
@@ -331,7 +331,7 @@ def disorder(facts: Facts, chain: Chain, before: int, certain: bool = False) -> 
 
 def _disordered_source(facts: Facts, source: Point, certain: bool) -> str:
     if isinstance(source.node, ast.Call) and _shuffles_files(source.node):
-        return f"shuffle_files in line {source.names.line(source.node)} gives every rank another order"
+        return f"shuffle_files in line {source.names.line(source.node)} gives every rank a different order"
     for value in dataset_chains(facts).origins(source):
         call = value.node
         if value.kind != "made" or not isinstance(call, ast.Call):
@@ -345,7 +345,7 @@ def _disordered_source(facts: Facts, source: Point, certain: bool) -> str:
                 return f"line {line} shuffles without a seed"
         elif short in words.TFDS:
             if _shuffles_files(call):
-                return f"shuffle_files in line {line} gives every rank another order"
+                return f"shuffle_files in line {line} gives every rank a different order"
         elif short.endswith(MIXES):
             for part in ast.walk(call):
                 if isinstance(part, (ast.Name, ast.Attribute)) and isinstance(part.ctx, ast.Load):
@@ -358,7 +358,7 @@ def _disordered_source(facts: Facts, source: Point, certain: bool) -> str:
                         if why:
                             return why
         elif short.endswith((".from_generator", "make_csv_dataset")) and not certain:
-            return f"what line {line} gives may have another order on every rank"
+            return f"the result of line {line} may have a different order on every rank"
     return ""
 
 

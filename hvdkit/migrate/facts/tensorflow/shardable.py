@@ -39,10 +39,10 @@ def why_not_cut(facts: Facts, chain: Chain) -> str:
     """Why a pipeline cannot be cut; "" when it can."""
     point = cut_at(facts, chain)
     if point is None:
-        return "a dataset that is not for training goes the same way"
+        return "a dataset that is not for training uses the same code"
     why = disorder(facts, chain, point.before) or _unequal(facts, chain, point)
     if not dataset_chains(facts).is_dataset(chain.source):
-        why = why or "in which order it gives its elements is not known"
+        why = why or "the order of its elements is not known"
     return why
 
 
@@ -61,7 +61,7 @@ def _unequal(facts: Facts, chain: Chain, point: Point) -> str:
     why = countless(facts, chain, point.before)
     if not why or facts.options.target == "hvdkit" or endless(chain):
         return ""
-    return f"its length is not known ({why}), and ranks with more batches would wait forever"
+    return f"its length is not known ({why}), and ranks with more batches would block forever"
 
 
 def endless(chain: Chain) -> bool:

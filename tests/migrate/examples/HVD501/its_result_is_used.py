@@ -1,4 +1,4 @@
-# Reported: its result is used, which torch gives as None
+# Reported: its result is used, although torch returns None
 
 import torch.distributed as dist
 

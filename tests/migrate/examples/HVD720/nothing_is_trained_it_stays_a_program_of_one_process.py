@@ -1,4 +1,4 @@
-# Kept: nothing is trained: it stays a program of one process
+# Kept: nothing is trained: it stays a single-process program
 
 import tensorflow as tf
 

@@ -291,6 +291,7 @@ def test_horovod_is_initialised_by_those_who_call_what_uses_cuda(tmp_path: Path)
 )
 def test_other_ways_to_choose_a_device(choice: str, state: State, tmp_path: Path) -> None:
     text = GOOD.replace("torch.cuda.set_device(hvd.local_rank())", choice)
+    text = text.replace(".cuda()", ".to(device)") if choice.startswith("device") else text
     assert table(tmp_path, text)[DEVICE].state is state
 
 
@@ -646,3 +647,21 @@ def test_a_flag_that_is_set_where_there_are_several_processes_guards_what_is_wri
         )[FILES].state
         is State.OPEN
     )
+
+
+def test_a_device_by_local_rank_beside_the_current_one_is_open(tmp_path: Path) -> None:
+    moved = GOOD.replace("    torch.cuda.set_device(hvd.local_rank())\n", "")
+    moved = moved.replace(".cuda()", ".to(hvd.local_rank())")
+    assert table(tmp_path, moved)[DEVICE].state is State.PROVEN
+    for use in (
+        "data.cuda()",
+        "data.to('cuda')",
+        "data.to(device='cuda')",
+        "torch.device('cuda' if big else 'cpu')",
+    ):
+        text = moved.replace("    for epoch", f"    {use}\n    for epoch")
+        row = table(tmp_path, text)[DEVICE]
+        assert row.state is State.OPEN, use
+        assert "all of a host use its first GPU at train.py:13" in row.detail
+        chosen = text.replace("    hvd.init()\n", "    hvd.init(); torch.cuda.set_device(hvd.local_rank())\n")
+        assert table(tmp_path, chosen)[DEVICE].state is State.PROVEN

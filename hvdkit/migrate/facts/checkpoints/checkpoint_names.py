@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from hvdkit.migrate.facts.checkpoints.unwrapping import wrapped, wrapped_later
+from hvdkit.migrate.facts.checkpoints.unwrapping import asked_first, wrapped, wrapped_later
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.ranks import constant
 from hvdkit.migrate.facts.models.wraps import find_wraps
@@ -32,7 +32,7 @@ def meets_names(facts: Facts, names: Names, model: ast.expr) -> bool:
     """Whether a model's names began with module. where it stands, and do so no more."""
     if not wrapped(facts, names, model) or wrapped_later(facts, names, model):
         return False
-    return not _is_inside(facts, names, model)
+    return not _is_inside(facts, names, model) and not asked_first(names, model, model)
 
 
 def holds_wrapped(facts: Facts, names: Names, model: ast.expr) -> bool:

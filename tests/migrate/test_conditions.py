@@ -665,3 +665,46 @@ def test_a_device_by_local_rank_beside_the_current_one_is_open(tmp_path: Path) -
         assert "all of a host use its first GPU at train.py:13" in row.detail
         chosen = text.replace("    hvd.init()\n", "    hvd.init(); torch.cuda.set_device(hvd.local_rank())\n")
         assert table(tmp_path, chosen)[DEVICE].state is State.PROVEN
+
+
+def test_modules_whose_parameters_are_gathered_are_broadcast_with_the_optimizer(tmp_path: Path) -> None:
+    text = """\
+        import horovod.torch as hvd
+        import torch
+        from nets import Net
+
+        class Trainer:
+            def __init__(self, kind):
+                hvd.init()
+                self.models, self.params = {}, []
+                self.models["one"] = Net(1)
+                self.params += list(self.models["one"].parameters())
+                if kind == "small":
+                    self.models["two"] = Net(2)
+                else:
+                    self.models["two"] = Net(3)
+                self.params += list(self.models["two"].parameters())
+                self.optimizer = hvd.DistributedOptimizer(torch.optim.Adam(self.params))
+                hvd.broadcast_parameters(
+                    list(enumerate(p for group in self.optimizer.param_groups for p in group["params"]))
+                )
+
+            def train(self, x):
+                self.models["two"](self.models["one"](x)).sum().backward()
+                self.optimizer.step()
+
+        Trainer(KIND).train(data)
+        """
+    nets = """\
+        import torch
+
+        class Net(torch.nn.Module):
+            def __init__(self, size):
+                super().__init__()
+                self.body = torch.nn.Linear(size, size)
+        """
+    assert table(tmp_path, text, nets=nets)[WEIGHTS].state is State.PROVEN
+    without = dedent(text).replace('        self.params += list(self.models["two"].parameters())\n', "")
+    row = table(tmp_path, without, nets=nets)[WEIGHTS]
+    assert row.state is State.OPEN
+    assert "train.py:12" in row.detail

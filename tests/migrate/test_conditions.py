@@ -708,3 +708,12 @@ def test_modules_whose_parameters_are_gathered_are_broadcast_with_the_optimizer(
     row = table(tmp_path, without, nets=nets)[WEIGHTS]
     assert row.state is State.OPEN
     assert "train.py:12" in row.detail
+
+
+def test_what_runs_the_model_on_all_devices_of_the_host_is_left_over(tmp_path: Path) -> None:
+    called = "torch.nn.parallel.replicate(model, DEVICES)"
+    row = table(tmp_path, GOOD.replace("model(x).sum()", f"{called}[0](x).sum()"))[LEFTOVERS]
+    assert row.detail.startswith("the model runs on all GPUs of the host, and every rank would, at train.py:")
+    own = "class Parallel(torch.nn.DataParallel): ...\n\ndef main"
+    made = GOOD.replace("def main", own).replace("    for epoch", "    wide = Parallel(model)\n    for epoch")
+    assert table(tmp_path, made)[LEFTOVERS].state is State.OPEN

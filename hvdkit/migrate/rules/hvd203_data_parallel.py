@@ -20,10 +20,6 @@ from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rewrites.wrapping import broadcast_line, take_away
 from hvdkit.migrate.values import vocabulary as words
 
-CALLS = ("torch.nn.parallel.data_parallel", "torch.nn.data_parallel")
-# What DataParallel is made of: functions that do the same for one call.
-BY_HAND = (*CALLS, "torch.nn.parallel.replicate", "torch.nn.parallel.replicate.replicate")
-
 BATCH = (
     "it split one batch over the GPUs of a process, and each rank now reads a batch of that size for its one GPU: "
     "to train as before, divide batch_size by the number of ranks and leave the rate unscaled (HVD403)"
@@ -56,10 +52,12 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 def _functions(facts: Facts) -> Iterator[Finding]:
     """Calls of the functions that do what DataParallel does, in programs of one process."""
-    for names, node, name in ((site.names, site.node, site.name) for site in facts.calls(*BY_HAND)):
+    for names, node, name in (
+        (site.names, site.node, site.name) for site in facts.calls(*words.PARALLEL_BY_HAND)
+    ):
         if not any(program.kind == "single" for program in trained_by(facts, names, node)):
             continue
-        plain = _plain_call(names, node) if name in CALLS else None
+        plain = _plain_call(names, node) if name in words.PARALLEL_CALLS else None
         message = f"{name.rpartition('.')[2]} runs the model on all GPUs of the host, and every rank would"
         if plain is None:
             advice = "call the model itself, without device_ids and what gathers the results: each rank has one GPU"

@@ -8,6 +8,9 @@ from functools import cache
 DDP = frozenset(("torch.nn.parallel.DistributedDataParallel", "apex.parallel.DistributedDataParallel"))
 DATA_PARALLEL = frozenset(("torch.nn.DataParallel",))
 WRAPS = DDP | DATA_PARALLEL
+PARALLEL_CALLS = ("torch.nn.parallel.data_parallel", "torch.nn.data_parallel")
+# What DataParallel is made of: functions that do the same for one call.
+PARALLEL_BY_HAND = (*PARALLEL_CALLS, "torch.nn.parallel.replicate", "torch.nn.parallel.replicate.replicate")
 SYNC_BATCH_NORM = frozenset(
     ("torch.nn.SyncBatchNorm.convert_sync_batchnorm", "apex.parallel.convert_syncbn_model")
 )

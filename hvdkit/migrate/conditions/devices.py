@@ -71,9 +71,8 @@ def own_device(facts: Facts, program: ProgramFacts) -> Answer:
     if alike:
         return open_at("every process of a host takes the same device, or may: {}", alike)
     for site in (*chosen, *moves, *facts.calls("torch.device")):
-        inside = any(
-            rank_kinds(facts).inside(site.names, argument, "local_rank") for argument in site.node.args
-        )
+        given = [*site.node.args, *(word.value for word in site.node.keywords)]
+        inside = any(rank_kinds(facts).inside(site.names, argument, "local_rank") for argument in given)
         if inside and _is_run(facts, program, site):
             first = [] if site in chosen else list(_on_first(facts, program))
             if first:

@@ -343,6 +343,7 @@ def test_horovod_is_initialised_by_those_who_call_what_uses_cuda(tmp_path: Path)
 )
 def test_other_ways_to_choose_a_device(choice: str, state: State, tmp_path: Path) -> None:
     text = GOOD.replace("torch.cuda.set_device(hvd.local_rank())", choice)
+    text = text.replace(".cuda()", ".to(device)") if choice.startswith("device") else text
     assert table(tmp_path, text)[DEVICE].state is state
 
 
@@ -698,3 +699,73 @@ def test_a_flag_that_is_set_where_there_are_several_processes_guards_what_is_wri
         )[FILES].state
         is State.OPEN
     )
+
+
+def test_a_device_by_local_rank_beside_the_current_one_is_open(tmp_path: Path) -> None:
+    moved = GOOD.replace("    torch.cuda.set_device(hvd.local_rank())\n", "")
+    moved = moved.replace(".cuda()", ".to(hvd.local_rank())")
+    assert table(tmp_path, moved)[DEVICE].state is State.PROVEN
+    for use in (
+        "data.cuda()",
+        "data.to('cuda')",
+        "data.to(device='cuda')",
+        "torch.device('cuda' if big else 'cpu')",
+    ):
+        text = moved.replace("    for epoch", f"    {use}\n    for epoch")
+        row = table(tmp_path, text)[DEVICE]
+        assert row.state is State.OPEN, use
+        assert "all of a host use its first GPU at train.py:13" in row.detail
+        chosen = text.replace("    hvd.init()\n", "    hvd.init(); torch.cuda.set_device(hvd.local_rank())\n")
+        assert table(tmp_path, chosen)[DEVICE].state is State.PROVEN
+
+
+def test_modules_whose_parameters_are_gathered_are_broadcast_with_the_optimizer(tmp_path: Path) -> None:
+    text = """\
+        import horovod.torch as hvd
+        import torch
+        from nets import Net
+
+        class Trainer:
+            def __init__(self, kind):
+                hvd.init()
+                self.models, self.params = {}, []
+                self.models["one"] = Net(1)
+                self.params += list(self.models["one"].parameters())
+                if kind == "small":
+                    self.models["two"] = Net(2)
+                else:
+                    self.models["two"] = Net(3)
+                self.params += list(self.models["two"].parameters())
+                self.optimizer = hvd.DistributedOptimizer(torch.optim.Adam(self.params))
+                hvd.broadcast_parameters(
+                    list(enumerate(p for group in self.optimizer.param_groups for p in group["params"]))
+                )
+
+            def train(self, x):
+                self.models["two"](self.models["one"](x)).sum().backward()
+                self.optimizer.step()
+
+        Trainer(KIND).train(data)
+        """
+    nets = """\
+        import torch
+
+        class Net(torch.nn.Module):
+            def __init__(self, size):
+                super().__init__()
+                self.body = torch.nn.Linear(size, size)
+        """
+    assert table(tmp_path, text, nets=nets)[WEIGHTS].state is State.PROVEN
+    without = dedent(text).replace('        self.params += list(self.models["two"].parameters())\n', "")
+    row = table(tmp_path, without, nets=nets)[WEIGHTS]
+    assert row.state is State.OPEN
+    assert "train.py:12" in row.detail
+
+
+def test_what_runs_the_model_on_all_devices_of_the_host_is_left_over(tmp_path: Path) -> None:
+    called = "torch.nn.parallel.replicate(model, DEVICES)"
+    row = table(tmp_path, GOOD.replace("model(x).sum()", f"{called}[0](x).sum()"))[LEFTOVERS]
+    assert row.detail.startswith("the model runs on all GPUs of the host, and every rank would, at train.py:")
+    own = "class Parallel(torch.nn.DataParallel): ...\n\ndef main"
+    made = GOOD.replace("def main", own).replace("    for epoch", "    wide = Parallel(model)\n    for epoch")
+    assert table(tmp_path, made)[LEFTOVERS].state is State.OPEN

@@ -28,6 +28,7 @@ HARMLESS = (
     "torch.cuda.is_bf16_supported",
     "torch.cuda.amp.",
 )
+FIRST = "no torch.cuda.set_device(hvd.local_rank()) was found, and all of a host use its first GPU at {}"
 SET_DEVICE = ("torch.cuda.set_device", "torch.accelerator.set_device_index")
 
 
@@ -70,10 +71,12 @@ def own_device(facts: Facts, program: ProgramFacts) -> Answer:
     if alike:
         return open_at("every process of a host uses, or may use, the same device: {}", alike)
     for site in (*chosen, *moves, *facts.calls("torch.device")):
-        inside = any(
-            rank_kinds(facts).inside(site.names, argument, "local_rank") for argument in site.node.args
-        )
+        given = [*site.node.args, *(word.value for word in site.node.keywords)]
+        inside = any(rank_kinds(facts).inside(site.names, argument, "local_rank") for argument in given)
         if inside and _is_run(facts, program, site):
+            first = [] if site in chosen else list(_on_first(facts, program))
+            if first:
+                return open_at(FIRST, first)
             return Answer(State.PROVEN, f"by local_rank at {site.names.place(site.node)}")
     for site in facts.calls("hvdkit.torch.init"):
         if site.names in program.files:
@@ -86,6 +89,18 @@ def own_device(facts: Facts, program: ProgramFacts) -> Answer:
         return Answer(State.NONE, "the program does not use CUDA")
     used = (*chosen, *moves)[:1]
     return Answer(State.OPEN, "no torch.cuda.set_device(hvd.local_rank()) was found", used)
+
+
+def _on_first(facts: Facts, program: ProgramFacts) -> Iterator[Site]:
+    """What uses the current GPU, which is the first one of the host where set_device() chose none."""
+    for site in (*_moves(facts), *facts.calls("torch.device")):
+        given = [*site.node.args, *(word.value for word in site.node.keywords if word.arg == "device")]
+        if site.name == "torch.device" and len(given) > 1:
+            continue  # with its number
+        bare = site.name == "?.cuda" and not given
+        named = (part for argument in given for part in ast.walk(argument) if isinstance(part, ast.Constant))
+        if (bare or any(part.value == "cuda" for part in named)) and _is_run(facts, program, site):
+            yield site
 
 
 def _is_run(facts: Facts, program: ProgramFacts, site: Site) -> bool:

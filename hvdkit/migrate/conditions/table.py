@@ -41,7 +41,7 @@ from hvdkit.migrate.facts.launch.lone_processes import without_job
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.models.gradient_collectives import BY_HOROVOD, Gradients, hand_reductions
-from hvdkit.migrate.facts.models.wraps import chosen_wraps
+from hvdkit.migrate.facts.models.wraps import chosen_wraps, own_data_parallel
 from hvdkit.migrate.facts.optimizers.after_backward import averaged_passes
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.named_passes import passes_by_name
@@ -345,10 +345,13 @@ def _reductions(facts: Facts, program: ProgramFacts) -> Answer:
 def _leftovers(facts: Facts, program: ProgramFacts) -> Answer:
     calls = facts.calls("torch.distributed.", *words.WRAPS)
     sites = [s for s in calls if s.names in program.files and s.name not in words.ASK_NO_GROUP]
-    sites += [s for s in facts.calls(*words.SPREADING) if runs_in(facts, program, s.names, s.node)]
     if sites:
         called = ", ".join(sorted({site.name.rpartition(".")[2] for site in sites}))
         return open_at(f"{called} at {{}}", sites)
+    by_hand = [(site.names, site.node) for site in facts.calls(*words.SPREADING)]
+    by_hand = [at for at in (*by_hand, *own_data_parallel(facts)) if runs_in(facts, program, *at)]
+    if by_hand:
+        return open_at("the model runs on all GPUs of the host, and every rank would, at {}", by_hand)
     chosen = [(names, call) for names, call in chosen_wraps(facts) if names in program.files]
     if chosen:
         return open_at("DistributedDataParallel, if it is chosen, at {}", chosen)

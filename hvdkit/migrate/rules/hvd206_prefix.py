@@ -18,8 +18,8 @@ from hvdkit.migrate.facts.checkpoints.checkpoint_names import (
     meets_names,
     passes_over,
     readers,
+    reads_names,
     state_loads,
-    writes_wrapped_with,
 )
 from hvdkit.migrate.facts.checkpoints.module_prefix import (
     PREFIX,
@@ -39,9 +39,7 @@ from hvdkit.migrate.values.arguments import given
 
 PUTS_ON = "names of the model's parameters no longer begin with module."
 PUTS_ON_ADVICE = "leave module. out: checkpoints that are written from now on have no such prefix"
-NOTHING = (
-    "unknown names are ignored: a checkpoint of the wrapped model, with module. in its names, loads nothing"
-)
+NOTHING = "unknown names are ignored: a checkpoint with module. in its names loads nothing"
 STRIPPED = (
     "checkpoints of the wrapped model are read, too: unknown names are ignored, and nothing would be loaded"
 )
@@ -80,12 +78,13 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield from _loads(facts, names)
     for names in facts.files:
         for call, model in state_loads(names):
-            if not holds_wrapped(facts, names, model):
-                continue
             state = given(call, 0, "state_dict")
             if passes_over(names, call):
-                yield manual("HVD206", names, call, INSIDE, INSIDE_ADVICE)
-            elif state is not None and is_of_file(facts, names, state) and not has_part_module(facts):
+                if holds_wrapped(facts, names, model):
+                    yield manual("HVD206", names, call, INSIDE, INSIDE_ADVICE)
+            elif state is None or not is_of_file(facts, names, state) or has_part_module(facts):
+                pass
+            elif holds_wrapped(facts, names, model, certain=True):
                 yield safe(facts, "HVD206", names, call, OLDER_INSIDE, _bare, names, state, INNER)
     for names, call in loads_into_wrapped(facts):
         yield manual("HVD206", names, call, STAYS, STAYS_ADVICE)
@@ -115,7 +114,7 @@ def _loads(facts: Facts, names: Names) -> Iterator[Finding]:
                 yield safe(facts, "HVD206", names, call, STRIPPED, _bare, names, state)
             else:
                 yield manual("HVD206", names, call, NOTHING, NOTHING_ADVICE)
-        elif bare and writes_wrapped_with(facts, names) and not _is_one_of(names, model):
+        elif bare and reads_names(facts, names, model) and not _is_one_of(names, model):
             yield safe(facts, "HVD206", names, call, OLDER, _bare, names, state)
 
 

@@ -12,6 +12,8 @@ from hvdkit.migrate.values.value import Value
 
 MAX_INSIDE = 2  # tuples inside tuples told apart: `a, b = f(b, a)` in a loop doubles them with each one
 
+PAIRS = frozenset(("?.parse_known_args",))  # calls of libraries that give a tuple, subscripted at once
+
 
 class Containers:
     """What the collections of a project hold."""
@@ -36,6 +38,8 @@ class Containers:
                 found |= self.unpack(names, frozenset([base]), (key,))
             elif base.kind == "literal":
                 found |= self.each(frozenset([base]), ())
+            elif base.name in PAIRS and isinstance(key, int):
+                found |= self.unpack(names, frozenset([base]), (key,))
             elif _is_container(base) and isinstance(base.node, ast.Call):
                 for given in base.node.keywords:  # dict(net=net, optimizer=optimizer)
                     if given.arg is not None and key in (None, given.arg):

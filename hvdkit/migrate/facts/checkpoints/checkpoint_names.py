@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from hvdkit.migrate.facts.checkpoints.unwrapping import wrapped, wrapped_later
+from hvdkit.migrate.facts.checkpoints.unwrapping import asked_first, wrapped, wrapped_later
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.ranks import constant
 from hvdkit.migrate.facts.models.wraps import find_wraps
@@ -32,11 +32,11 @@ def meets_names(facts: Facts, names: Names, model: ast.expr) -> bool:
     """Whether a model's names began with module. where it stands, and do so no more."""
     if not wrapped(facts, names, model) or wrapped_later(facts, names, model):
         return False
-    return not _is_inside(facts, names, model)
+    return not _is_inside(facts, names, model) and not asked_first(names, model, model)
 
 
-def holds_wrapped(facts: Facts, names: Names, model: ast.expr) -> bool:
-    """Whether a model has a part whose wrapper goes, or is not known where such a model is trained.
+def holds_wrapped(facts: Facts, names: Names, model: ast.expr, certain: bool = False) -> bool:
+    """Whether a model has a part whose wrapper goes, or, not certain, is unknown where such are trained.
 
     `self.net = DDP(self.net)` in a module's own code: names of its checkpoints have module. inside.
     """
@@ -45,7 +45,7 @@ def holds_wrapped(facts: Facts, names: Names, model: ast.expr) -> bool:
         return False
     values = facts.flow.values(names, model)
     if all(value.unknown for value in values):
-        return any(
+        return not certain and any(
             holders.keys() & set(program.files) for program in programs_of(facts) if names in program.files
         )
     made = {base for value in values if value.kind == "object" for _, base in facts.flow.classes(value)}
@@ -152,10 +152,15 @@ def writes_wrapped(facts: Facts) -> bool:
     return bool(_asking_wrapped(facts))
 
 
-def writes_wrapped_with(facts: Facts, names: Names) -> bool:
-    """Whether a program of this file does so."""
+def reads_names(facts: Facts, names: Names, model: ast.expr) -> bool:
+    """Whether a checkpoint has the wrapper's names: a program writes such, or the model is just wrapped."""
     programs = [program for program in programs_of(facts) if names in program.files]
-    return any(file in _asking_wrapped(facts) for program in programs for file in program.files)
+    if any(file in _asking_wrapped(facts) for program in programs for file in program.files):
+        return True
+    made = reaching(names, model.id, model) if isinstance(model, ast.Name) else ()
+    values = [binding.value for binding in made if binding.kind == "assign" and not binding.path]
+    calls = [value for value in values if isinstance(value, ast.Call) and wrapped(facts, names, value)]
+    return bool(calls) and len(calls) == len(made)
 
 
 @once

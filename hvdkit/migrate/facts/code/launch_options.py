@@ -16,18 +16,24 @@ from hvdkit.migrate.values.arguments import keyword, passed
 from hvdkit.migrate.values.value import Value
 
 PARSED = ("?.parse_args", "?.parse_known_args[0]", "?.parse_intermixed_args")
-GROUPS = ("?.add_argument_group", "?.add_mutually_exclusive_group", "?.add_parser")
+GROUPS = tuple(
+    f"?.add_{kind}" for kind in ("argument_group", "mutually_exclusive_group", "subparsers", "parser")
+)
 LAUNCHED = frozenset(("--local_rank", "--local-rank"))
 MAX_CALLERS = 6
 
 
 @dataclass(frozen=True)
 class Option:
-    """One add_argument call. dest: the attribute that its value is read from."""
+    """One add_argument call. dest: the attribute that its value is read from.
+
+    parser: what the option is added to, and the file that says so.
+    """
 
     names: Names
     node: ast.Call
     dest: str
+    parser: tuple[Names, ast.expr]
 
     @property
     def default(self) -> ast.expr | None:
@@ -66,11 +72,8 @@ class Options:
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
         self._by_dest: dict[str, list[Option]] = defaultdict(list)
-        for names in facts.files:
-            for call in names.calls.get("add_argument", ()):
-                dest = destination(call)
-                if dest:
-                    self._by_dest[dest].append(Option(names, call, dest))
+        for option in _options(facts):
+            self._by_dest[option.dest].append(option)
 
     def named(self, dest: str) -> list[Option]:
         """Options whose value is read from an attribute of that name."""
@@ -94,8 +97,7 @@ class Options:
 
     def parsers(self, option: Option) -> set[ast.AST]:
         """The constructions of the parsers that an option belongs to."""
-        function = option.node.func
-        return self._parsers(option.names, function.value) if isinstance(function, ast.Attribute) else set()
+        return self._parsers(*option.parser)
 
     def namespaces(self, names: Names, expression: ast.expr) -> set[Value]:
         """The parse_args calls that an expression's value may come from."""
@@ -112,9 +114,11 @@ class Options:
                         found += self._held(names, call, method == "parse_known_args", 0)
         return list(dict.fromkeys(found))
 
-    def _held(self, names: Names, call: ast.Call, first: bool, depth: int) -> Iterator[Holder]:
+    def _held(self, names: Names, call: ast.expr, first: bool, depth: int) -> Iterator[Holder]:
         """The variable a call's result goes to, through the functions that return it."""
         parent = names.parents.get(call)
+        if first and isinstance(parent, ast.Subscript) and ast.unparse(parent.slice) == "0":
+            call, parent, first = parent, names.parents.get(parent), False
         if isinstance(parent, ast.Assign) and len(parent.targets) == 1:
             target = parent.targets[0]
             if first and isinstance(target, ast.Tuple):
@@ -169,6 +173,35 @@ class Options:
             for call in names.calls.get("vars", ())
             for value in (self.namespaces(names, call.args[0]) if call.args else ())
         )
+
+
+def _options(facts: Facts) -> Iterator[Option]:
+    """Every option, also by `add = parser.add_argument`, and by a function that hands its arguments on."""
+    for names in facts.files:
+        for method in names.attributes.get("add_argument", ()):
+            for where, call in _calls_of(facts, names, method):
+                dest = destination(call)
+                if dest:
+                    yield Option(where, call, dest, (names, method.value))
+
+
+def _calls_of(facts: Facts, names: Names, method: ast.Attribute) -> Iterator[tuple[Names, ast.Call]]:
+    """The calls that a parser's method gets its arguments by."""
+    parent = names.parents[method]
+    if isinstance(parent, ast.Call) and parent.func is method:
+        function = names.function(parent)
+        if parent.args and isinstance(parent.args[0], ast.Starred) and function is not None:
+            yield from facts.flow.call_sites(names, function)
+        else:
+            yield names, parent
+        return
+    if isinstance(parent, ast.Call) and "functools.partial" in names.qualified(parent.func):
+        parent = names.parents[parent]
+    target = parent.targets[0] if isinstance(parent, ast.Assign) else None
+    for use in names.uses.get(target.id, ()) if isinstance(target, ast.Name) else ():
+        call = names.parents[use]
+        if isinstance(call, ast.Call) and call.func is use and names.scope(use) is names.scope(target):
+            yield names, call
 
 
 def _is_key(names: Names, text: ast.Constant) -> bool:

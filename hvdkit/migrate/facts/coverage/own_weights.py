@@ -14,6 +14,7 @@ from hvdkit.migrate.facts.data.random_splits import libraries_seeded
 from hvdkit.migrate.facts.data.training_loaders import seeds
 from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.programs.reached_code import runs_in
 from hvdkit.migrate.index.names import COMPREHENSIONS, FUNCTIONS, Names
@@ -101,6 +102,8 @@ def _shared(facts: Facts, program: ProgramFacts, planned: frozenset[Value]) -> s
     for names, _, receiver in facts.methods("load_state_dict"):
         if names in program.files:
             values |= _modules(facts, names, [receiver])
+    for names, model in _through_groups(facts, program):
+        values |= _modules(facts, names, [model])
     new = values
     while new:
         new = {part for value in new for part in _given_to(facts, value)} - values
@@ -226,13 +229,14 @@ def _another_is_shared(
     if target is None or len(names.calls.get(getattr(call.func, "id", ""), ())) < 2:
         return False
     written = ast.unparse(target)
-    told = [
+    told: list[ast.expr] = [
         part
         for where in program.files
         for site in (*_broadcasts(facts, where), *where.calls.get("load_state_dict", ()))
         for part in where.walk(site)
         if isinstance(part, (ast.Name, ast.Attribute))
     ]
+    told += [model for _, model in _through_groups(facts, program)]
     uses = names.uses.get(target.id, ()) if isinstance(target, ast.Name) else ()
     around = [(use, names.parents[use]) for use in uses]
     around = [(use, names.parents[up] if isinstance(up, ast.keyword) else up) for use, up in around]
@@ -254,6 +258,28 @@ def variable_of(names: Names, call: ast.Call) -> ast.expr | None:
             return None
         made = outer
     return assigned_to(names.statement(call), made)
+
+
+@once
+def _through_groups(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.expr]]:
+    """The modules whose parameters are gathered for an optimizer, where the groups of one are broadcast.
+
+    `params += list(self.models["pose"].parameters())`, and below it `Adam(params)`.
+    """
+    if not any(
+        "param_groups" in ast.unparse(call) for names in program.files for call in _broadcasts(facts, names)
+    ):
+        return []
+    found: list[tuple[Names, ast.expr]] = []
+    for optimizer in averaging_optimizers(facts):
+        names, given = optimizer.names, optimizer.node.args[:1]
+        gathered = ast.unparse(given[0]) if given and isinstance(given[0], (ast.Name, ast.Attribute)) else ""
+        for call in names.calls.get("parameters", ()) if names in program.files else ():
+            statement = names.statement(call)
+            grows = isinstance(statement, ast.AugAssign) and ast.unparse(statement.target) == gathered
+            if grows and isinstance(call.func, ast.Attribute):
+                found.append((names, call.func.value))
+    return found
 
 
 def _broadcasts(facts: Facts, names: Names) -> Iterator[ast.Call]:

@@ -185,6 +185,8 @@ class Order:
             return
         function = names.function(node)
         statement = names.statement(node)
+        while isinstance(around := names.parents.get(statement), ast.ClassDef):
+            statement = around  # a class's own body runs where the class is defined
         goals = list(self._initialising(names, function))
         if goals:
             yield self._common(names, statement, after, goals)

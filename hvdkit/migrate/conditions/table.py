@@ -16,6 +16,7 @@ from hvdkit.migrate.conditions.tensorflow_table import tensorflow_conditions
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.coverage.own_weights import own_weights
 from hvdkit.migrate.facts.coverage.unseen_training import unseen_training
+from hvdkit.migrate.facts.data.folder_orders import folder_orders
 from hvdkit.migrate.facts.data.random_batches import drawn_apart, made_apart
 from hvdkit.migrate.facts.data.random_splits import unseeded_picks, unseeded_shuffles, unseeded_splits
 from hvdkit.migrate.facts.data.samplers_of_hosts import same_on_hosts
@@ -55,6 +56,7 @@ UNDERSTOOD = "what trains is understood"
 NOT_UNDERSTOOD = "nothing that hvdkit knows would average the gradients of what trains at {}"
 DIVIDED = "each rank divides the data its own way, and trains on what another validates on: {}"
 DRAWN = "each rank draws this by itself, and what is divided or computed with it differs: {}"
+LISTED = "the files of a folder come in another order on another host, and are divided by their numbers: {}"
 NOT_TRAINED = "nothing is trained here"
 ALONE = "nothing is trained here: started alone, as before, its one process writes"
 WRITTEN = "files are written by rank 0 only"
@@ -109,6 +111,9 @@ def _sharded(facts: Facts, program: ProgramFacts) -> Answer:
     drawn = list(unseeded_picks(facts, program))
     if drawn:
         return open_at(DRAWN, drawn)
+    listed = list(folder_orders(facts, program))
+    if listed:
+        return open_at(LISTED, listed)
     loaders = training_loaders(facts, program)
     if not loaders:
         own = own_loaders(facts, program)

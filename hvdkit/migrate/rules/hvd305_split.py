@@ -8,6 +8,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.catalog.finding import manual, restored
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.data.folder_orders import folder_orders
 from hvdkit.migrate.facts.data.random_splits import (
     LIBRARY,
     LIBRARY_OF,
@@ -61,6 +62,12 @@ def check(facts: Facts) -> Iterator[Finding]:
             )
             sort = (edits.wrap, names.source, each, "sorted(", ")")
             yield restored(facts, "HVD305", names, each, message, *sort)
+        for names, call in folder_orders(facts, program):
+            message = (
+                "a folder is listed in another order on another host, and so are the samples that are divided"
+            )
+            sort = (edits.wrap, names.source, call, "sorted(", ")")
+            yield restored(facts, "HVD305", names, call, message, *sort)
 
 
 RULE = Rule(
@@ -71,7 +78,8 @@ RULE = Rule(
         "above the shuffle() of a dataset of PyTorch Geometric and above its random splits of a graph. What random, numpy "
         "or torch.randperm pick or order once, outside of loops, is drawn by a generator with a seed of its own; so is what "
         "is compared to random numbers, as in `rand(len(data)) < 0.8`. Where an option may set a seed, rank 0 draws and "
-        "sends it to the others. A set that is listed or numbered once is sorted."
+        "sends it to the others. A set that is listed or numbered once is sorted, "
+        "and so are the files of a folder that become samples."
     ),
     why=(
         "Each rank is a process with random numbers of its own: it would hold back other samples than the rest, "

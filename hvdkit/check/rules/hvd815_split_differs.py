@@ -38,7 +38,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         for site in draws:
             message = f"each rank draws a different order or sample here: {OVERLAP}"
             if site.name in PICKS:
-                yield suggested(facts, "HVD815", site.names, site.node, message, drawn_alike, site)
+                yield suggested(facts, "HVD815", site.names, site.node, message, drawn_alike, facts, site)
             else:
                 yield manual("HVD815", site.names, site.node, message, "give it the same seed on every rank")
         for names, call, why in disordered_shards(facts, program):

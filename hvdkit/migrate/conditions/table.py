@@ -17,6 +17,7 @@ from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.coverage.own_weights import own_weights
 from hvdkit.migrate.facts.coverage.unseen_training import unseen_training
 from hvdkit.migrate.facts.data.downloads import downloads_by_hand, waited_for
+from hvdkit.migrate.facts.data.folder_orders import folder_orders
 from hvdkit.migrate.facts.data.random_batches import drawn_apart, made_apart
 from hvdkit.migrate.facts.data.random_splits import unseeded_picks, unseeded_shuffles, unseeded_splits
 from hvdkit.migrate.facts.data.sample_code import prepares_data
@@ -58,6 +59,7 @@ UNDERSTOOD = "all training code is understood"
 NOT_UNDERSTOOD = "nothing that hvdkit recognizes averages the gradients of the training at {}"
 DIVIDED = "each rank splits the data differently, and trains on samples that another validates on: {}"
 DRAWN = "each rank draws this separately, and what is split or computed with it differs: {}"
+LISTED = "hosts list the files of a folder in different orders, and samples are divided by their numbers: {}"
 NOT_TRAINED = "nothing is trained here"
 ALONE = "nothing is trained here: started alone, as before, its one process writes"
 WRITTEN = "files are written by rank 0 only"
@@ -114,6 +116,9 @@ def _sharded(facts: Facts, program: ProgramFacts) -> Answer:
     drawn = list(unseeded_picks(facts, program))
     if drawn:
         return open_at(DRAWN, drawn)
+    listed = list(folder_orders(facts, program))
+    if listed:
+        return open_at(LISTED, listed)
     loaders = training_loaders(facts, program)
     if not loaders:
         own = own_loaders(facts, program)

@@ -86,7 +86,8 @@ def _unpacked_problem(loader: Loader) -> str:
     if len(unpacked) > 1 or not isinstance(unpacked[0].value, ast.Name):
         return "its arguments come from **"
     mentioned = {node.value for node in loader.names.of_kind(ast.Constant)}
-    keys = {node.arg for node in loader.names.of_kind(ast.keyword)}
+    filling = [*loader.names.calls.get("dict", ()), *loader.names.calls.get("update", ())]
+    keys = {item.arg for call in filling for item in call.keywords}
     if {"sampler", "batch_sampler"} & (mentioned | keys):
         return "its arguments come from **, and a sampler may be among them"
     return ""

@@ -8,6 +8,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.catalog.finding import manual, restored
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.data.folder_orders import folder_orders
 from hvdkit.migrate.facts.data.random_splits import (
     LIBRARY,
     LIBRARY_OF,
@@ -61,6 +62,12 @@ def check(facts: Facts) -> Iterator[Finding]:
             )
             sort = (edits.wrap, names.source, each, "sorted(", ")")
             yield restored(facts, "HVD305", names, each, message, *sort)
+        for names, call in folder_orders(facts, program):
+            message = (
+                "a folder is listed in another order on another host, and so are the samples that are divided"
+            )
+            sort = (edits.wrap, names.source, call, "sorted(", ")")
+            yield restored(facts, "HVD305", names, call, message, *sort)
 
 
 RULE = Rule(
@@ -72,7 +79,7 @@ RULE = Rule(
         "a graph. What random, numpy or torch.randperm pick or order once, outside loops, is drawn from its "
         "own seeded generator; so is what is compared with random numbers, as in `rand(len(data)) < 0.8`. "
         "Where an option may set a seed, rank 0 draws and broadcasts the result. A set that is listed or "
-        "numbered once is sorted."
+        "numbered once is sorted, and so are the files of a folder that become samples."
     ),
     why=(
         "Each rank is a process with its own random numbers: it would hold out different samples than the "

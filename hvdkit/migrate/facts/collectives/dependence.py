@@ -202,7 +202,12 @@ def same_uses(names: Names, part: ast.AST) -> list[ast.expr]:
 
 def _put_into(facts: Facts, names: Names, part: ast.AST) -> Iterator[ast.expr]:
     """What a file puts into the thing that a variable, an attribute or an entry holds:
-    `losses.append(loss.item())`, `meter.update(loss)`, `scores[epoch] = score`."""
+    `losses.append(loss.item())`, `meter.update(loss)`, `scores[epoch] = score`.
+
+    A library's module holds nothing: `os.remove(old)`.
+    """
+    if names.qualified(part) and not any(v.kind == "module" for v in facts.flow.values(names, part)):
+        return
     for use in same_uses(names, part):
         around = names.parents[use]
         changed = names.parents.get(around)

@@ -154,7 +154,7 @@ def _given_to_datasets(facts: Facts) -> set[ast.AST]:
     given: list[tuple[Names, ast.expr | None]] = []
     for names in facts.files:
         for owner in names.of_kind(ast.ClassDef):
-            if not isinstance(owner, ast.ClassDef) or not _is_dataset(facts, names, owner):
+            if not isinstance(owner, ast.ClassDef) or not is_dataset(facts, names, owner):
                 continue
             for method in owner.body:
                 if isinstance(method, FUNCTIONS):
@@ -175,6 +175,7 @@ def _given_to_datasets(facts: Facts) -> set[ast.AST]:
     }
 
 
-def _is_dataset(facts: Facts, names: Names, owner: ast.ClassDef) -> bool:
+def is_dataset(facts: Facts, names: Names, owner: ast.ClassDef) -> bool:
+    """Whether a class of the project is a data set of PyTorch's."""
     bases = facts.flow.bases(Value("class", owner.name, owner, names))
     return any(base.startswith(DATASETS) for base in bases)

@@ -29,7 +29,7 @@ def set_orders(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Names, ast
                 if not isinstance(call.func, ast.Name) or names.bindings(called, call):
                     continue  # a method of that name, or the project's own function
                 for given in call.args:
-                    if _is_set(names, given) and _keeps_order(names, call) and runs_once(facts, names, call):
+                    if _is_set(names, given) and keeps_order(names, call) and runs_once(facts, names, call):
                         yield names, given
 
 
@@ -58,7 +58,7 @@ def _counts(node: ast.expr) -> bool:
     )
 
 
-def _keeps_order(names: Names, call: ast.Call) -> bool:
+def keeps_order(names: Names, call: ast.Call) -> bool:
     """Whether the order of what is listed can be seen: not under `sorted(list(words))` or `len(...)`."""
     around = names.parents[call]
     if isinstance(around, ast.Call) and call in around.args:

@@ -75,11 +75,27 @@ def _asks_for_next(names: Names, node: ast.AST) -> bool:
 
 def one_batch(facts: Facts, path: Path) -> bool:
     """Whether each step computes the same batch, and draws no part of it at random."""
-    return same_in_each_round(facts, path) and not any(
-        name.startswith(RANDOM)
-        for names, node in computed(path)
-        for call in names.calls_in(node)
-        for name in names.qualified(call.func)
+    return (
+        same_in_each_round(facts, path)
+        and not any(
+            name.startswith(RANDOM)
+            for names, node in computed(path)
+            for call in names.calls_in(node)
+            for name in names.qualified(call.func)
+        )
+        and not any(_plays(facts, names, node, 0) for names, node in computed(path))
+    )
+
+
+def _plays(facts: Facts, names: Names, node: ast.AST, depth: int) -> bool:
+    """Whether a node comes to `environment.step(action)`, which gives another state each time."""
+    calls = names.calls_in(node)
+    if any(isinstance(call.func, ast.Attribute) and call.func.attr == "step" and call.args for call in calls):
+        return True
+    return depth < MAX_CALLS and any(
+        _plays(facts, where, function, depth + 1)
+        for call in calls
+        for where, function in facts.flow.functions(names, call)
     )
 
 

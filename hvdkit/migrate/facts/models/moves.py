@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.optimizers import Optimizer
 from hvdkit.migrate.index.names import Names
+from hvdkit.migrate.values.binding_order import held_at
+from hvdkit.migrate.values.value import Value
 
 # Methods of torch.nn.Module that move it: https://pytorch.org/docs/stable/generated/torch.nn.Module.html
 MOVES = ("cuda", "to", "double", "half", "float", "bfloat16", "xpu", "ipu", "type", "to_empty")
@@ -30,17 +32,25 @@ def _constructs(facts: Facts, names: Names, call: ast.Call) -> bool:
     return any(value.kind == "class" for value in facts.flow.values(names, call.func))
 
 
+def _held(facts: Facts, names: Names, node: ast.expr) -> frozenset[Value]:
+    """What an expression is; of a variable what it holds there: a notebook makes one model after another."""
+    held = held_at(names, node) if isinstance(node, ast.Name) else ()
+    if not held:
+        return facts.flow.values(names, node)
+    return frozenset().union(*(facts.flow.bound(names, binding) for binding in held))
+
+
 def moves_of(facts: Facts, optimizer: Optimizer) -> Iterator[tuple[Names, ast.Call]]:
     """The calls that move a module whose parameters an optimizer trains: `model.cuda()`."""
     trained = {
         value
         for where, root in optimizer.roots
-        for value in facts.flow.unwrap(facts.flow.values(where, root))
+        for value in facts.flow.unwrap(_held(facts, where, root))
         if not value.unknown
     }
     for name in MOVES:
         for names, call, receiver in facts.methods(name) if trained else ():
             if _made_here(facts, names, receiver, optimizer):
                 continue
-            if facts.flow.unwrap(facts.flow.values(names, receiver)) & trained:
+            if facts.flow.unwrap(_held(facts, names, receiver)) & trained:
                 yield names, call

@@ -45,7 +45,7 @@ def weight_updates(facts: Facts) -> list[tuple[Names, ast.AST]]:
 
 
 def _from_vectors(names: Names) -> Iterator[ast.Call]:
-    """`p.data.copy_(vector[at : at + n].view_as(p))`: one vector for all weights is written back."""
+    """`p.data.copy_(vector[at : at + n].view_as(p))`: one vector has been computed for all weights."""
     for call in names.calls.get("copy_", ()):
         loop = next((parent for parent in names.ancestors(call) if isinstance(parent, ast.For)), None)
         over = names.calls_in(loop.iter) if loop is not None else []

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts.code.loops import training_loops
+from hvdkit.migrate.facts.code.running import walk_here
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.moves import moves_of
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.wrap_places import WrapPlace, wrap_places
-from hvdkit.migrate.index.names import LOOPS, Names
+from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, Names
+from hvdkit.migrate.values.binding_order import held_at
 
 MAX_CALLERS = 4
 
@@ -40,6 +42,30 @@ def late_moves(facts: Facts) -> Iterator[tuple[WrapPlace, Names, ast.Call]]:
             for names, call in moves_of(facts, optimizer):
                 if False in above_wrap(facts, place, names, call) and not _after_training(facts, names, call):
                     yield place, names, call
+
+
+def earlier(place: WrapPlace, names: Names, call: ast.Call) -> ast.stmt | None:
+    """The statement that makes the optimizer, or holds it, if a line that moves the model may stand above it.
+
+    So it may where nothing in between names the model, and all that the line names is there above it.
+    """
+    moving, model = names.statement(call), getattr(call.func, "value", None)
+    alone = isinstance(moving, ast.Expr) and moving.value is call and isinstance(model, ast.Name)
+    if not alone or place.names is not names or moving.lineno != moving.end_lineno:
+        return None
+    block = edits.block(names, moving)
+    making = names.statement(place.call)
+    anchor = next((s for s in (making, *names.ancestors(making)) if s in block), None)
+    if not isinstance(anchor, ast.stmt) or anchor.lineno > moving.lineno:
+        return None
+    between = block[block.index(anchor) + 1 : block.index(moving)]
+    run = [s for s in between if not isinstance(s, (*FUNCTIONS, ast.ClassDef))]
+    inside = [part for statement in run for part in walk_here(statement)]
+    if any(isinstance(part, ast.Name) and part.id == model.id for part in inside):
+        return None
+    named = [part for part in ast.walk(moving) if isinstance(part, ast.Name)]
+    made = [binding.node for part in named for binding in held_at(names, part)]
+    return anchor if all(getattr(node, "lineno", 0) < anchor.lineno for node in made) else None
 
 
 def _after_training(facts: Facts, names: Names, node: ast.AST) -> bool:

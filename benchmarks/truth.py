@@ -1,6 +1,7 @@
 """Hunt what `hvdkit migrate` says and does not hold: generated programs are migrated, run, and held to it.
 
     python benchmarks/truth.py --seed 1 --programs 40 --jobs 2 --keep /tmp/wrong
+    python benchmarks/truth.py --examples --jobs 2
 
 Each program is drawn from what real scripts hold (truth/choices.py), migrated, and run by two ranks, on two
 hosts and on one, and alone. Printed are the false yes (a row or a verdict that a run refutes), the needless
@@ -18,12 +19,13 @@ import shutil
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from truth.choices import WAYS, Choices, drawn
+from truth.examples import Example, Outcome, examples, tried
 from truth.held import ROWS, VERDICT, Fault, false_yes, faults, needless
 from truth.runs import Claims, Job, jobs, migrated, written
 from truth.warm import Warm
@@ -97,11 +99,15 @@ def keep(warm: Warm, result: Result, folder: Path) -> None:
 def told(result: Result) -> list[str]:
     """What a person reads of one program."""
     lines = [f"program {result.seed}: {result.claims.verdict}: {result.choices.told}"]
-    lines += [f"    FALSE YES   {fault.row}: {fault.what}" for fault in result.lies]
-    honest = [fault for fault in result.faults if fault not in result.lies]
-    lines += [f"    wrong, told {fault.row}: {fault.what}" for fault in honest]
-    lines += [f"    NEEDLESS    {said}" for said in result.needless]
-    return lines
+    return lines + _found(result.faults, result.lies, result.needless)
+
+
+def _found(faults_: Sequence[Fault], lies: Sequence[Fault], needless_: Sequence[str]) -> list[str]:
+    return [
+        *(f"    FALSE YES   {fault.row}: {fault.what}" for fault in lies),
+        *(f"    wrong, told {fault.row}: {fault.what}" for fault in faults_ if fault not in lies),
+        *(f"    NEEDLESS    {said}" for said in needless_),
+    ]
 
 
 def counted(results: list[Result]) -> list[str]:
@@ -138,6 +144,32 @@ def _by_way(what: str, results: list[Result], has: Callable[[Result], bool]) -> 
     return ["", f"programs with {what}, by what was drawn:", *lines] if lines else []
 
 
+def rule_examples(jobs: int) -> int:
+    """Hold the examples of the rules that run, and say why the others do not."""
+
+    def one(example: Example) -> Outcome:
+        with tempfile.TemporaryDirectory(prefix="truth-example-") as name:
+            return tried(warm, example, Path(name))
+
+    outcomes: list[Outcome] = []
+    with Warm() as warm, concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for outcome in pool.map(one, examples()):
+            outcomes.append(outcome)
+            if outcome.faults or outcome.needless:
+                assert outcome.claims is not None
+                print(f"{outcome.example.name}: {outcome.claims.verdict}")
+                print("\n".join(_found(outcome.faults, outcome.lies, outcome.needless)), flush=True)
+    ran = [one for one in outcomes if not one.why_not]
+    print(f"\n{len(outcomes)} examples, {len(ran)} run")
+    for why, n in Counter(one.why_not for one in outcomes if one.why_not).most_common():
+        print(f"  {n:4} {why}")
+    for verdict, n in Counter(one.claims.verdict for one in ran if one.claims).most_common():
+        print(f"  {n:4} of those that run are {verdict}")
+    lies = sum(bool(one.lies) for one in ran)
+    print(f"{lies} with a false yes, {sum(bool(one.needless) for one in ran)} with a needless open")
+    return int(lies > 0)
+
+
 def main() -> int:
     """Hold the programs of a range of seeds, and print what came of it."""
     parser = argparse.ArgumentParser(
@@ -146,8 +178,13 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="other programs for each number")
     parser.add_argument("--programs", type=int, default=40)
     parser.add_argument("--jobs", type=int, default=1, help="programs at a time, of two ranks each")
+    parser.add_argument(
+        "--examples", action="store_true", help="hold the rules' examples, not generated programs"
+    )
     parser.add_argument("--keep", type=Path, help="folder for the programs that were wrong")
     args = parser.parse_args()
+    if args.examples:
+        return rule_examples(args.jobs)
     results: list[Result] = []
     with Warm() as warm, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         seeds = [args.seed * 100_000 + i for i in range(args.programs)]

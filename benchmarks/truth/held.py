@@ -80,6 +80,32 @@ def _of(choices: Choices, job: Job) -> Iterator[Fault]:
     yield from _data(choices, ranks)
     yield from _weights(ranks)
     yield from _files(choices, ranks)
+    yield from _left_over(ranks)
+
+
+def faults_of_any(job: Job) -> list[Fault]:
+    """What was wrong in a run of two ranks of a program of which nothing is known."""
+    crash = next((seen["error"] for seen in job.ranks.values() if seen["error"]), "")
+    if job.code or len(job.ranks) != 2:
+        return [Fault(VERDICT, f"crash or hang, {job.layout}: {crash or _last(job.output)}")]
+    ranks = [seen for _, seen in sorted(job.ranks.items())]
+    return [*_weights(ranks, any_class=True), *_shares(ranks), *_both_write(ranks), *_left_over(ranks)]
+
+
+def _shares(ranks: list[Seen]) -> Iterator[Fault]:
+    first, second = ([sample for epoch in seen["epochs"] for sample in epoch] for seen in ranks)
+    told_apart = all(len(set(samples)) == len(samples) > 1 for samples in (first, second))
+    if told_apart and len(set(first) & set(second)) > 1:
+        yield Fault(SHARDED, "both ranks train on the same samples")
+
+
+def _both_write(ranks: list[Seen]) -> Iterator[Fault]:
+    both = set(ranks[0]["written"]) & set(ranks[1]["written"])
+    if both:
+        yield Fault(FILES, f"both ranks write {sorted(both)[0]}")
+
+
+def _left_over(ranks: list[Seen]) -> Iterator[Fault]:
     if any(seen["group"] or seen["wrapped"] for seen in ranks):
         yield Fault(LEFT_OVER, "a process group or a wrapper of torch is left")
 
@@ -134,6 +160,8 @@ def _data(choices: Choices, ranks: list[Seen]) -> Iterator[Fault]:
         if choices["order"] == "weighted":
             if one == other:
                 yield Fault(SHARDED, "both ranks draw the same samples, in the same order")
+            if len(one) + len(other) > TRAINED + 2 * BATCH:
+                yield Fault(SHARDED, "each rank draws as many samples as there are, and an epoch is longer")
             continue
         both = set(one) & set(other)
         if len(both) > 1:  # a share may be filled up with one sample
@@ -149,13 +177,13 @@ def _data(choices: Choices, ranks: list[Seen]) -> Iterator[Fault]:
                 yield Fault(ORDER, "two epochs have one order")
 
 
-def _weights(ranks: list[Seen]) -> Iterator[Fault]:
+def _weights(ranks: list[Seen], any_class: bool = False) -> Iterator[Fault]:
     first, second = ranks
     if first["start"] != second["start"]:
         yield Fault(SAME, f"at the first step: {_apart(first['start'], second['start'])}")
     elif first["end"] != second["end"]:
         apart = _apart(first["end"], second["end"])
-        yield Fault(AVERAGED if "Net" in apart else SAME, f"at the end: {apart}")
+        yield Fault(AVERAGED if any_class or "Net" in apart else SAME, f"at the end: {apart}")
 
 
 def _apart(one: list[str], other: list[str]) -> str:

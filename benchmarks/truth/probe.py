@@ -45,6 +45,8 @@ seen: dict[str, Any] = {
     "error": "",
 }
 current = [0]
+depth = [0]  # how many networks are being asked, one in the other
+LOSSES = nn.modules.loss._Loss
 kept: list[nn.Module] = []  # the networks that there were at the first step
 # Of each pass: the samples that were trained on and looked at, and the values of the criterion.
 passes: list[tuple[list[float], list[float], list[float]]] = [([], [], [])]
@@ -96,6 +98,12 @@ def pretend(cards: int) -> None:
     torch.Tensor.cuda = nn.Module.cuda = cuda  # type: ignore[method-assign, assignment]
     for name in FACTORIES:
         setattr(torch, name, _on_cpu(getattr(torch, name)))
+    joining = torch.distributed.init_process_group
+
+    def join(*_: Any, **more: Any) -> None:
+        joining("gloo", **{name: value for name, value in more.items() if name != "backend"})
+
+    torch.distributed.init_process_group = join
     torch.load = lambda path, *a, **k: load(path, map_location="cpu")
 
 
@@ -140,10 +148,18 @@ def before_step(*_: Any) -> None:
     seen["steps"] += 1
 
 
-def forward(module: nn.Module, inputs: tuple[Any, ...]) -> None:
-    """Write down the samples that a network sees, by the first number of each."""
-    if type(module).__name__ == "Net" and inputs:
-        passes[-1][0 if torch.is_grad_enabled() else 1].extend(inputs[0][:, 0].tolist())
+def entering(module: nn.Module, inputs: tuple[Any, ...]) -> None:
+    """Write down the samples that a network sees, by the first number of each: of one that no other calls."""
+    depth[0] += 1
+    first = inputs[0] if inputs else None
+    if depth[0] == 1 and isinstance(first, torch.Tensor) and first.dim() and not isinstance(module, LOSSES):
+        samples = first.detach().reshape(len(first), -1)[:, 0].tolist() if first.numel() else []
+        passes[-1][0 if torch.is_grad_enabled() else 1].extend(samples)
+
+
+def leaving(*_: Any) -> None:
+    """Count the networks that are being asked, one in the other."""
+    depth[0] -= 1
 
 
 def measured(module: nn.Module, _: tuple[Any, ...], loss: Any) -> None:
@@ -182,7 +198,8 @@ def watched() -> int:
     random.seed()
     pretend(cards)
     register_optimizer_step_pre_hook(before_step)
-    register_module_forward_pre_hook(forward)
+    register_module_forward_pre_hook(entering)
+    register_module_forward_hook(leaving, always_call=True)
     register_module_forward_hook(measured)
     loader = torch.utils.data.DataLoader
     loader.__iter__ = passing(loader.__iter__)  # type: ignore[method-assign]

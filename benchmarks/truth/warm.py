@@ -66,6 +66,20 @@ class Warm:
             codes = _ended([_Asked(self.sockets[0], command, folder, output, {})], limit)
             return codes[0], _text(output)
 
+    def original(self, command: list[str], folder: Path, limit: float) -> tuple[int, str]:
+        """The same of two ranks of a program that torchrun starts."""
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        found = {
+            "MASTER_ADDR": "127.0.0.1",
+            "MASTER_PORT": port,
+            "WORLD_SIZE": RANKS,
+            "LOCAL_WORLD_SIZE": RANKS,
+        }
+        more = [{**found, "RANK": rank, "LOCAL_RANK": rank} for rank in range(RANKS)]
+        return self._ranks(command, folder, more, limit)
+
     def job(self, hosts: str, command: list[str], folder: Path, limit: float) -> tuple[int, str]:
         """The same of two ranks: the exit code of the first that fails, with which the other ends."""
         from horovod.runner.common.util.hosts import get_host_assignments, parse_hosts
@@ -77,14 +91,17 @@ class Warm:
         run = create_run_env_vars("127.0.0.1", ["lo"], server.start())
         server.init(slots)
         try:
-            with tempfile.TemporaryFile() as output:
-                ranks = [
-                    _Asked(path, command, folder, output, {**run, **create_slot_env_vars(slot)})
-                    for path, slot in zip(self.sockets, slots)
-                ]
-                return next((code for code in _ended(ranks, limit) if code), 0), _text(output)
+            more = [{**run, **create_slot_env_vars(slot)} for slot in slots]
+            return self._ranks(command, folder, more, limit)
         finally:
             server.stop()
+
+    def _ranks(
+        self, command: list[str], folder: Path, more: list[dict[str, Any]], limit: float
+    ) -> tuple[int, str]:
+        with tempfile.TemporaryFile() as output:
+            ranks = [_Asked(path, command, folder, output, own) for path, own in zip(self.sockets, more)]
+            return next((code for code in _ended(ranks, limit) if code), 0), _text(output)
 
 
 class _Asked:

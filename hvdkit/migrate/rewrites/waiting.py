@@ -20,7 +20,9 @@ def wait_after(facts: Facts, names: Names, call: ast.Call, group: Group) -> Edit
     if not optimizers:
         raise edits.CannotEdit(f"{_which(facts, group)} has no name where backward() is called")
     if any(made_under_test(facts, names, name, call, group) for name in optimizers):
-        raise edits.CannotEdit("the optimizer is created and steps under a test, and backward() runs without it")
+        raise edits.CannotEdit(
+            "the optimizer is created and steps under a test, and backward() runs without it"
+        )
     return edits.after(names.source, names.statement(call), _waiting(facts, optimizers, call, group))
 
 

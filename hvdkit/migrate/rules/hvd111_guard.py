@@ -1,4 +1,4 @@
-"""HVD111: launch code that only some setting of the script's own lets run is reported."""
+"""HVD111: what decides whether the processes join says yes in each job of several, or is reported."""
 
 from __future__ import annotations
 
@@ -6,18 +6,21 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.catalog.finding import manual
+from hvdkit.migrate.catalog.finding import manual, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.loops import training_loops
+from hvdkit.migrate.facts.launch.join_gates import Gate, gate_of
 from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.launch.launch_reach import launch_reach, tests_around
+from hvdkit.migrate.facts.launch.lone_processes import ASKS_FOR_CARDS
+from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.values.lookups import calls_by_text
 
 # What is the same for all processes, or is asked in order to join only once.
-SAME = {"sys.platform", "os.name", "platform.system", "torch.distributed.is_initialized"}
+SAME = {"sys.platform", "os.name", "platform.system", "torch.distributed.is_initialized", *ASKS_FOR_CARDS}
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -30,7 +33,8 @@ def check(facts: Facts) -> Iterator[Finding]:
                 continue
             if _all_inside(facts, launching, names, test):
                 continue
-            if launch_reach(facts).holds(names, test) is wanted:
+            gate = gate_of(facts, names, test, wanted)
+            if launch_reach(facts).holds(names, test) is wanted and (gate is None or not gate.by_option):
                 continue
             done.add(test)
             text = " ".join(names.source.segment(test).split())
@@ -40,7 +44,17 @@ def check(facts: Facts) -> Iterator[Finding]:
             advice = (
                 f"make sure that `{text}` is {wanted} whenever hvd.size() > 1, or ask hvd.size() > 1 here"
             )
-            yield manual("HVD111", names, test, message, advice)
+            if gate is not None:
+                message += ": in a job of several ranks it is"
+                yield safe(facts, "HVD111", names, test, message, _edit, facts, gate)
+            else:
+                yield manual("HVD111", names, test, message, advice)
+
+
+def _edit(facts: Facts, gate: Gate) -> Edit:
+    hvd, variable = horovod_name(facts, gate.names), gate.variable
+    value = f"{variable} or {hvd}.size() > 1" if gate.joins else f"{variable} and {hvd}.size() == 1"
+    return edits.before(gate.names.source, gate.statement, [f"{variable} = {value}"])
 
 
 def _launch_code(facts: Facts) -> Iterator[tuple[Names, ast.AST]]:
@@ -98,15 +112,41 @@ def _all_inside(facts: Facts, launching: set[ast.AST], names: Names, test: ast.e
 
 RULE = Rule(
     id="HVD111",
-    title="launch code behind a setting is reported",
-    what="Reports tests around init_process_group that cannot be shown to let every process of a job through.",
+    title="every process of a job joins it",
+    what=(
+        "Lets a variable that decides whether init_process_group is called say yes in each job of several ranks, where "
+        "the script trains either way; reports other tests around it that cannot be shown to let every process through."
+    ),
     why=(
         "A job whose processes do not join is N copies of the script. Tests of the launcher's variables are "
         "rewritten and then hold; a switch in a configuration file is yours to set."
     ),
-    safety="Nothing is edited: only you know the setting.",
+    safety=(
+        "Safe: the variable is set in the same function, and read only below. A single process keeps the value it had; "
+        "a job is never meant to train N separate models. Other tests are not edited: only you know the setting."
+    ),
     check=check,
     changes=(
+        Change(
+            """\
+            import torch.distributed as dist
+
+            distributed = not args.noddp
+            if distributed:
+                dist.init_process_group("nccl")
+            model(x).sum().backward()
+            """,
+            """\
+            import horovod.torch as hvd
+            import torch.distributed as dist
+
+            distributed = not args.noddp
+            distributed = distributed or hvd.size() > 1
+            if distributed:
+                dist.init_process_group("nccl")
+            model(x).sum().backward()
+            """,
+        ),
         Change(
             """\
             import torch.distributed as dist

@@ -100,8 +100,25 @@ class Options:
         return self._parsers(*option.parser)
 
     def namespaces(self, names: Names, expression: ast.expr) -> set[Value]:
-        """The parse_args calls that an expression's value may come from."""
-        return {value for value in self._facts.flow.values(names, expression) if value.name in PARSED}
+        """The parse_args calls that an expression's value may come from, unpacked into another object or not."""
+        values = set(self._facts.flow.values(names, expression))
+        for value in list(values):
+            for where, given in self._unpacked(value):
+                values |= self._facts.flow.values(where, given)
+        return {value for value in values if value.name in PARSED}
+
+    def _unpacked(self, value: Value) -> Iterator[tuple[Names, ast.expr]]:
+        """The namespaces whose entries an object is made of: `Config(**vars(args))`."""
+        calls = [(value.names, value.node)] if isinstance(value.node, ast.Call) else []
+        if isinstance(value.node, ast.ClassDef) and value.kind == "object":
+            calls = [(where, call) for where in self._facts.files for call in where.calls.get(value.name, ())]
+        for where, call in calls:
+            for item in call.keywords:
+                given = item.value if item.arg is None else None
+                if isinstance(given, ast.Call) and getattr(given.func, "id", "") == "vars" and given.args:
+                    yield where, given.args[0]
+                elif isinstance(given, ast.Attribute) and given.attr == "__dict__":
+                    yield where, given.value
 
     def holders(self, option: Option) -> list[Holder]:
         """Where the namespaces that carry an option are bound, each in the first function that does it."""
@@ -130,6 +147,9 @@ class Options:
         if isinstance(parent, ast.Return) and function is not None and depth < MAX_CALLERS:
             for where, site in self._facts.flow.call_sites(names, function):
                 yield from self._held(where, site, False, depth + 1)
+        elif isinstance(parent, ast.Call) and (made := _made_of(names, parent)) is not None:
+            if not any(_is_frozen(value) for value in self._facts.flow.values(names, made)):
+                yield from self._held(names, made, False, depth)
         elif isinstance(parent, ast.Call) and call in parent.args:
             for where, callee in self._facts.flow.functions(names, parent):
                 for arg in callee.args.args:
@@ -202,6 +222,23 @@ def _calls_of(facts: Facts, names: Names, method: ast.Attribute) -> Iterator[tup
         call = names.parents[use]
         if isinstance(call, ast.Call) and call.func is use and names.scope(use) is names.scope(target):
             yield names, call
+
+
+def _made_of(names: Names, unpacked: ast.Call) -> ast.Call | None:
+    """The object that is made of `vars(args)`: `Config(**vars(args))`."""
+    around = names.parents[unpacked]
+    made = names.parents[around] if isinstance(around, ast.keyword) and around.arg is None else None
+    is_vars = getattr(unpacked.func, "id", "") == "vars" and len(unpacked.args) == 1
+    return made if is_vars and isinstance(made, ast.Call) else None
+
+
+def _is_frozen(value: Value) -> bool:
+    """Whether the attributes of a class's objects cannot be set: a dataclass with `frozen=True`."""
+    return any(
+        isinstance(decorator, ast.Call)
+        and any(item.arg == "frozen" and getattr(item.value, "value", False) for item in decorator.keywords)
+        for decorator in getattr(value.node, "decorator_list", ())
+    )
 
 
 def _is_key(names: Names, text: ast.Constant) -> bool:

@@ -32,8 +32,6 @@ TRUE_CALLS = frozenset(
         "torch.distributed.is_available",
         "torch.distributed.is_initialized",
         "torch.distributed.is_torchelastic_launched",
-        "torch.cuda.is_available",
-        "torch.accelerator.is_available",
     )
 )
 STARTED = frozenset(f"{module}.is_initialized" for module in EVERY_HOROVOD)
@@ -152,16 +150,6 @@ class Reach:
         right, operator = constant(test.comparators[0]), test.ops[0]
         if isinstance(test.left, ast.Name) and test.left.id == "__name__":
             return isinstance(operator, ast.Eq) and right == "__main__"
-        if isinstance(test.left, ast.Attribute) and test.left.attr == "type" and right in ("cuda", "cpu"):
-            # `device.type`: as torch.cuda.is_available(), a job's processes have GPUs.
-            equal = right == "cuda"
-            return (
-                equal
-                if isinstance(operator, ast.Eq)
-                else not equal
-                if isinstance(operator, ast.NotEq)
-                else None
-            )
         if not isinstance(right, int):
             return None
         meanings = self._launch.meaning(names, test.left)

@@ -15,6 +15,7 @@ _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 # A size compared so, with this number, says that there is one process, or that there are several.
 _ONE: dict[type, int] = {ast.Eq: 1, ast.LtE: 1, ast.Lt: 2}
 _SEVERAL: dict[type, int] = {ast.NotEq: 1, ast.Gt: 1, ast.GtE: 2}
+ASKS_FOR_CARDS = frozenset(("torch.cuda.is_available", "torch.accelerator.is_available"))
 _STARTED = frozenset(("torch.distributed.is_initialized", *(f"{m}.is_initialized" for m in EVERY_HOROVOD)))
 
 
@@ -52,6 +53,11 @@ def lone_where(facts: Facts, names: Names, test: ast.AST, holds: bool, depth: in
     return not holds and says_distributed(facts, names, test, depth)
 
 
+def _asks_for_cards(names: Names, test: ast.AST) -> bool:
+    """Whether a test asks whether this machine has a GPU."""
+    return isinstance(test, ast.Call) and bool(ASKS_FOR_CARDS & set(names.qualified(test.func)))
+
+
 @once
 def says_distributed(facts: Facts, names: Names, test: ast.AST, depth: int = 0) -> bool:
     """Whether a flag says that there are several processes: by what it was computed from."""
@@ -72,6 +78,8 @@ def _says_distributed(facts: Facts, names: Names, test: ast.AST, depth: int) -> 
     if isinstance(test, ast.Compare):
         return bool({"size", "rank", "local_rank"} & rank_kinds(facts).of(names, test.left))
     if isinstance(test, ast.BoolOp):
+        if isinstance(test.op, ast.And) and any(_asks_for_cards(names, value) for value in test.values):
+            return False  # a job on CPUs has several processes, too
         return any(says_distributed(facts, names, value, depth) for value in test.values)
     if isinstance(test, ast.Name):
         bindings = [(names, b) for b in names.bindings(test.id, test)]

@@ -11,6 +11,7 @@ from pathlib import Path
 from hvdkit.arguments import parsed
 from hvdkit.errors import UsageError
 from hvdkit.launch import environment, hosts, notebook
+from hvdkit.launch.allocation import hosts_of_allocation
 from hvdkit.launch.hosts import Host, HostList
 from hvdkit.launch.launchers import refuse_launchers
 from hvdkit.launch.ssh import Ssh
@@ -94,7 +95,8 @@ def main(argv: list[str]) -> int:
     command = notebook.as_command(command, _say, asked.force)
     if shutil.which(command[0]) is None:
         raise UsageError(f"{command[0]}: no such program", fix=f"hvdkit run ... python {' '.join(command)}")
-    named = hosts.from_options(asked) or HostList((Host("localhost", _positive(asked.num_proc or 1)),))
+    named = hosts.from_options(asked) or hosts_of_allocation(os.environ)
+    named = named or HostList((Host("localhost", _positive(asked.num_proc or 1)),))
     ranks = _positive(asked.num_proc if asked.num_proc is not None else named.slots)
     environ = environment.for_launcher(os.environ, asked.named)
     least = _positive(asked.min_np if asked.min_np is not None else ranks)

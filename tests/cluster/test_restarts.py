@@ -1,4 +1,4 @@
-"""A host is lost in mid-training: `hvdkit run --restarts` goes on with what is left, or says that nothing is."""
+"""A host is lost in mid-training: `hvdkit run --restarts` goes on with what is left, or says nothing is left."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .test_run import assert_no_process_left, running, wait_for
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1800)]
 
-# The share of a linear problem that is classified right, from a checkpoint that rank 0 writes every five steps.
+# The share of a linear problem that is classified right; rank 0 writes a checkpoint every five steps.
 TRAIN = """\
 import sys, time, torch
 import hvdkit.torch as hvd

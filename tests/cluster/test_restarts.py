@@ -1,4 +1,4 @@
-"""A host is lost in mid-training: `hvdkit run --restarts` goes on with what is left, or says nothing is left."""
+"""A host is lost in mid-training: hvdkit run goes on with what is left, or says that nothing is."""
 
 from __future__ import annotations
 

@@ -16,9 +16,9 @@ from hvdkit.launch.watch import Watch
 from hvdkit.launch.world import RESTARTED, RESTARTS
 
 _SHUT_DOWN = (
-    "Horovod was shut down while rank {} still used it, and no rank printed an error of its own: another "
-    "rank ended its training first{}. Give all ranks the same number of steps (DistributedSampler, "
-    "drop_last=True) and call hvd.shutdown() only after the last collective"
+    "rank {} still worked with the others, and no rank printed an error of its own: another rank ended its "
+    "training first{}. Give all ranks the same number of steps (DistributedSampler, drop_last=True), and "
+    "call hvd.shutdown() or destroy_process_group() only after the last collective"
 )
 
 

@@ -46,7 +46,8 @@ class Watch:
         self._stacks: dict[int, list[Frame]] = {}  # of ranks that have not moved since
         self._states: dict[tuple[str, int], dict[int, Mapping[str, Any]]] = {}
         self._agreed: set[str] = set()
-        self._ended: set[int] = set()
+        self._ended: set[int] = set()  # hvd.shutdown()
+        self._left: set[int] = set()  # its process ended well
         self._devices: dict[tuple[str, str], int] = {}
         self._said: set[object] = set()
         self.parted: HvdkitError | None = None
@@ -65,6 +66,8 @@ class Watch:
                 self._stacks.pop(rank, None)
             if "stack" in event:
                 self._stacks[rank] = [Frame(*frame) for frame in event["stack"]]
+            if "left" in event:
+                self._left.add(rank)
             if "ended" in event:
                 self._ended.add(rank)
             if "state" in event:
@@ -165,7 +168,7 @@ class Watch:
             and at.steps <= steps
             and not stack.waits(known[rank])
             # Outside of a step of Horovod's, who waits and who does not is known by the stack alone.
-            and (known[rank] or self._at[waiting[0]].waits)
+            and (known[rank] or rank in self._left or self._at[waiting[0]].waits)
         ]
         if not late:
             return
@@ -174,7 +177,10 @@ class Watch:
             f"\n  rank {rank} on {self._at[rank].host}: {stack.place(known[rank])}, for "
             f"{self._clock() - self._at[rank].since:.0f} s, process {self._at[rank].process}"
             for rank in late
-            if stack.place(known[rank])
+            if stack.place(known[rank]) and rank not in self._left
+        )
+        places += "".join(
+            f"\n  rank {rank} on {self._at[rank].host} has ended" for rank in late if rank in self._left
         )
         self._say_once(
             ("late", *late),

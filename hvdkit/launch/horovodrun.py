@@ -38,11 +38,10 @@ class Start:
 
 
 def command_line(start: Start, command: Sequence[str]) -> list[str]:
-    """The arguments of horovodrun, its path first. Raises: LauncherError."""
+    """The arguments of horovodrun, what starts it first."""
     # Its cache of the last hour's answers survives the cluster that gave them.
-    # Ranks that Horovod does not connect need no Horovod that was built: only what starts them is its own.
-    launcher = [*UNCHECKED] if start.world else [find_horovodrun()]
-    made = [*launcher, "-np", str(start.ranks), "-H", start.hosts.argument, "--disable-cache"]
+    # What was built has been looked at before the start, where it counts: on every host.
+    made = [*UNCHECKED, "-np", str(start.ranks), "-H", start.hosts.argument, "--disable-cache"]
     made += [f"--{start.controller}", *_network(start), *start.ssh.options]
     if start.start_timeout is not None:
         made += ["--start-timeout", str(start.start_timeout)]

@@ -1,7 +1,7 @@
 """Command lines beside the scripts that start them with torch's launchers, mpirun, srun or jsrun.
 
 What takes their place is mostly horovodrun. In a Slurm allocation it is `hvdkit run`, as horovodrun takes no
-hosts from Slurm, and where torchrun would start a failed job again. In a job of LSF horovodrun takes the hosts.
+hosts from Slurm, and where torchrun would start a job again. In a job of LSF horovodrun takes the hosts.
 
 Shell scripts, batch files, Makefiles and READMEs are read and never edited: what a line means to its cluster
 is not ours to know. So are the commands that Python files run.

@@ -11,6 +11,7 @@ from pathlib import Path
 from hvdkit.arguments import parsed
 from hvdkit.errors import UsageError
 from hvdkit.launch import environment, hosts, notebook
+from hvdkit.launch.allocation import hosts_of_allocation
 from hvdkit.launch.hosts import Host, HostList
 from hvdkit.launch.launchers import refuse_launchers
 from hvdkit.launch.ssh import Ssh
@@ -22,16 +23,12 @@ examples:
   hvdkit run --nodes cluster.toml --mpi python train.py   every slot of a node list, by MPI
   hvdkit run --torch -np 4 -H a:2,b:2 python fsdp.py      any torchrun program, unchanged
   hvdkit run -np 2 train.ipynb                            the cells of a notebook as one program
+  hvdkit run -H a:2,b:2 --restarts 3 --min-np 2 python train.py   go on with one host where the other is lost
   hvdkit run -np 2 -x API_KEY --log-dir logs python train.py
 
 Ranks get the variables that a job needs (PATH, HOROVOD_*, NCCL_*, OMP_*, ...) and those named by -x.
 Exit code: 0 all ranks succeeded; that of the first rank that failed; 2 not started; 130 interrupted.
 """
-_SHUT_DOWN = (
-    "Horovod was shut down while rank {} still used it, and no rank printed an error: a different rank "
-    "ended its training first{}. Give all ranks the same number of steps (DistributedSampler, "
-    "drop_last=True) and call hvd.shutdown() only after the last collective"
-)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -71,6 +68,14 @@ def parser() -> argparse.ArgumentParser:
         "-x", dest="named", action="append", default=[], metavar="VAR[=VALUE]", help="pass one more variable"
     )
     made.add_argument("--log-dir", type=Path, metavar="DIR", help="write rank.N.log files there")
+    made.add_argument(
+        "--restarts",
+        type=int,
+        default=0,
+        metavar="N",
+        help="start again up to N times when a rank or host is lost",
+    )
+    made.add_argument("--min-np", type=int, metavar="M", help="ranks that suffice for a restart (default: all)")
     made.add_argument("--force", action="store_true", help="start despite errors and TODO markers")
     made.add_argument("--no-watch", action="store_true", help="do not compare the ranks (see docs/run.md)")
     made.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND ...", help="of each rank")
@@ -94,54 +99,46 @@ def main(argv: list[str]) -> int:
     command = notebook.as_command(command, _say, asked.force)
     if shutil.which(command[0]) is None:
         raise UsageError(f"{command[0]}: no such program", fix=f"hvdkit run ... python {' '.join(command)}")
-    named = hosts.from_options(asked) or HostList((Host("localhost", _positive(asked.num_proc or 1)),))
+    named = hosts.from_options(asked) or hosts_of_allocation(os.environ)
+    named = named or HostList((Host("localhost", _positive(asked.num_proc or 1)),))
     ranks = _positive(asked.num_proc if asked.num_proc is not None else named.slots)
     environ = environment.for_launcher(os.environ, asked.named)
-    from hvdkit.doctor.session import Examination, examine
-    from hvdkit.launch import job, preflight
+    least = _positive(asked.min_np if asked.min_np is not None else ranks)
+    if asked.restarts < 0 or least > ranks:
+        raise UsageError(
+            f"--restarts {asked.restarts} --min-np {least} with {ranks} ranks",
+            fix="0 or more, and at most -np",
+        )
+    from hvdkit.launch import preflight, restarts
+    from hvdkit.launch.attempt import Wanted
     from hvdkit.launch.horovodrun import Start, find_horovodrun
-    from hvdkit.launch.watch import Watch
 
     find_horovodrun()
     script = preflight.script_of(command)
     if not asked.force:
         preflight.refuse_unfinished(script)
-    used = hosts.enough(named, ranks)
-    port = asked.ctrl_port if asked.ctrl_port is not None else named.ctrl_port
-    ssh = Ssh(asked.ssh_port, asked.ssh_identity_file)
-    checks = preflight.checks(world)
-    report = examine(Examination(used, ranks, script, port, ssh, asked.network_interface, checks), _say)
-    preflight.judge(report, asked.force)
-    start = preflight.start(
-        report,
+    wanted = Wanted(
+        named,
         Start(
             ranks,
-            used,
+            named,
             asked.controller or ("gloo" if world else ""),
-            ssh=ssh,
+            ssh=Ssh(asked.ssh_port, asked.ssh_identity_file),
             mpi_args=asked.mpi_args,
             start_timeout=asked.start_timeout,
             world=world,
         ),
+        command,
+        environ,
+        script,
+        asked.network_interface,
+        asked.ctrl_port if asked.ctrl_port is not None else named.ctrl_port,
+        asked.log_dir,
+        watched=not asked.no_watch,
+        force=asked.force,
+        restarts=asked.restarts,
     )
-    watch = None if asked.no_watch or ranks == 1 else Watch(ranks, _say)
-    outcome = job.run(start, command, environ, port, asked.log_dir, watch)
-    if outcome.parted is not None:
-        _say(f"the ranks have diverged, and the job was stopped: {outcome.parted}")
-    if outcome.first is not None:
-        if outcome.traceback:
-            print(outcome.traceback, file=sys.stderr)
-        _say(f"rank {outcome.first.rank} on {outcome.first.host} failed first: {_how(outcome.first.code)}")
-        if outcome.shut_down:
-            where = f" ({outcome.uneven})" if outcome.uneven else ""
-            _say(_SHUT_DOWN.format(outcome.first.rank, where))
-    return outcome.code
-
-
-def _how(code: int | None) -> str:
-    if code is None:
-        return "it was not heard from again (killed, or its host is down)"
-    return f"signal {code - 128}" if code > 128 else f"exit code {code}"
+    return restarts.run(wanted, ranks, least, _say).code
 
 
 def _positive(number: int) -> int:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from hvdkit.sync import stack
 from hvdkit.sync.folder import Reader
 
 LOOK_S = 0.5
+# So long nothing may change before the process is asked where it is: less than the launcher's bound.
+STALL_S = 8.0
 _STOPPED = "Tt"  # states of a process that a signal or a debugger has stopped: proc(5)
 
 
@@ -19,9 +23,10 @@ class Follower:
 
     def __init__(self, folder: Path, command: int, send: Callable[[Mapping[str, Any]], None]) -> None:
         """command: the process that was started, which may not be the one that trains."""
-        self._reader = Reader(folder)
+        self._folder, self._reader = folder, Reader(folder)
         self._command, self._send = command, send
         self._last: list[int] = []
+        self._asks_at: float | None = None
         self._lock = threading.Lock()
         self._ended = threading.Event()
         threading.Thread(target=self._follow, daemon=True).start()
@@ -46,6 +51,10 @@ class Follower:
             if now != self._last:
                 self._last = now
                 self._send({"watch": {"at": now}})
+                self._asks_at = time.monotonic() + STALL_S if at.process else None
+            elif self._asks_at is not None and time.monotonic() >= self._asks_at and not now[-1]:
+                self._asks_at = None
+                self._send({"watch": {"stack": stack.ask(self._folder, process)}})
 
 
 def _is_stopped(process: int) -> bool:

@@ -37,8 +37,8 @@ class ControlPortError(HvdkitError):
 @dataclass(frozen=True)
 class Outcome:
     """How a job ended. first: the rank that failed first, None if all ended well or none was started.
-    code: what `hvdkit run` ends with. traceback: of `first`. shut_down: it failed because Horovod was shut
-    down, by a rank that is not known to have failed. uneven: where each rank was, if not at the same step.
+    code: what `hvdkit run` ends with. traceback: of `first`. shut_down: it failed because another rank had
+    left, which is not known to have failed. uneven: where each rank was, if not at the same step.
     parted: the ranks no longer trained one model, and the job was ended for it.
     """
 
@@ -140,7 +140,9 @@ def _stay(launcher: subprocess.Popen[bytes], lifeline: Lifeline, watch: Watch | 
 def _outcome(code: int, ended: Sequence[RankEnd], output: Output, ranks: int) -> Outcome:
     first = first_failure(ended, output)
     if first is not None:
-        return Outcome(first.code or 1, first, output.traceback(first.rank), output.was_shut_down(first.rank))
+        others_left = output.has_lost_others(first.rank) and any(not end.failed for end in ended)
+        left = output.was_shut_down(first.rank) or others_left
+        return Outcome(first.code or 1, first, output.traceback(first.rank), left)
     if len({end.rank for end in ended}) == ranks:
         return Outcome(0)
     # Nobody failed and somebody never was: the launcher's own error, which it has printed.

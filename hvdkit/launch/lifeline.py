@@ -158,6 +158,8 @@ class Lifeline:
                             self._stopped.setdefault(rank, time.monotonic())
             except (OSError, ValueError, RecursionError):
                 pass  # silent for too long, or broken off: gone without a word
+            if code == 0 and self._watch is not None:
+                self._watch.hear(rank, host, {"left": True})
             with self._lock:
                 self._open.pop(rank, None)
                 since = self._stopped.get(rank, time.monotonic())

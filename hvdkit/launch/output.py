@@ -17,11 +17,11 @@ _TRACEBACK = "Traceback (most recent call last):"
 _OURS = "hvdkit: "  # what the rank's end of the lifeline says
 # A rank that says this was told of another's failure: by Horovod, or by Gloo or NCCL in torch.distributed.
 _SHUT_DOWN = "Horovod has been shut down"
-_TOLD = (
-    *("HorovodInternalError", _SHUT_DOWN),
+_LOST = (
     *("Connection closed by peer", "Connection reset by peer"),
     *("ncclRemoteError", "failed to recv, got 0 bytes"),
 )
+_TOLD = ("HorovodInternalError", _SHUT_DOWN, *_LOST)
 
 
 class Output:
@@ -91,6 +91,10 @@ class Output:
     def was_told(self, rank: int) -> bool:
         """Whether a rank failed because Horovod told it that another one had."""
         return any(sign in self.traceback(rank) for sign in _TOLD)
+
+    def has_lost_others(self, rank: int) -> bool:
+        """Whether a rank of torch.distributed failed because another one's connection had closed."""
+        return any(sign in self.traceback(rank) for sign in _LOST)
 
     def was_shut_down(self, rank: int) -> bool:
         """Whether a rank failed because another one had left the job, well or not."""

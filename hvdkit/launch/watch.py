@@ -13,12 +13,14 @@ from queue import SimpleQueue
 from typing import Any
 
 from hvdkit.errors import HvdkitError
+from hvdkit.sync import stack
 from hvdkit.sync.disagreement import differing, in_words, out_of_sync
 from hvdkit.sync.evidence import Evidence
+from hvdkit.sync.stack import Frame
 
 # The bounds that docs/run.md states.
 STOPPED_S = 5.0
-WAIT_S = 60.0
+WAIT_S = 20.0
 
 
 @dataclass(frozen=True)
@@ -41,9 +43,11 @@ class Watch:
         self._ranks = ranks
         self._events: SimpleQueue[tuple[int, str, Mapping[str, Any]]] = SimpleQueue()
         self._at: dict[int, _At] = {}
+        self._stacks: dict[int, list[Frame]] = {}  # of ranks that have not moved since
         self._states: dict[tuple[str, int], dict[int, Mapping[str, Any]]] = {}
         self._agreed: set[str] = set()
-        self._ended: set[int] = set()
+        self._ended: set[int] = set()  # hvd.shutdown()
+        self._left: set[int] = set()  # its process ended well
         self._devices: dict[tuple[str, str], int] = {}
         self._said: set[object] = set()
         self.parted: HvdkitError | None = None
@@ -59,6 +63,11 @@ class Watch:
             if "at" in event:
                 process, steps, waits, stopped = event["at"]
                 self._at[rank] = _At(host, process, steps, bool(waits), bool(stopped), self._clock())
+                self._stacks.pop(rank, None)
+            if "stack" in event:
+                self._stacks[rank] = [Frame(*frame) for frame in event["stack"]]
+            if "left" in event:
+                self._left.add(rank)
             if "ended" in event:
                 self._ended.add(rank)
             if "state" in event:
@@ -142,25 +151,44 @@ class Watch:
                 )
 
     def _look_for_waiting(self) -> None:
-        waiting = [rank for rank, at in self._at.items() if at.waits and self._clock() - at.since >= WAIT_S]
+        waiting = [
+            rank
+            for rank, at in sorted(self._at.items())
+            if self._clock() - at.since >= WAIT_S and (at.waits or stack.waits(self._stacks.get(rank, [])))
+        ]
         if not waiting:
             return
-        first = waiting[0]
-        steps = self._at[first].steps
+        steps = self._at[waiting[0]].steps
+        known = {rank: self._stacks.get(rank, []) for rank in self._at}
         late = [
             rank
             for rank, at in sorted(self._at.items())
-            if not at.waits and not at.stopped and at.steps <= steps
+            if not at.waits
+            and not at.stopped
+            and at.steps <= steps
+            and not stack.waits(known[rank])
+            # Outside of a step of Horovod's, who waits and who does not is known by the stack alone.
+            and (known[rank] or rank in self._left or self._at[waiting[0]].waits)
         ]
-        if late:
-            taken = ", ".join(str(self._at[rank].steps) for rank in late)
-            self._say_once(
-                ("late", *late),
-                f"{in_words(waiting)} waited {WAIT_S:.0f} s in step {steps + 1} for {in_words(late)}, "
-                f"which took {taken} and did not start it\n"
-                "  why: fewer batches, a loop that ended early, or work that this rank does alone\n"
-                "  fix: the same number of steps on all ranks: DistributedSampler, drop_last=True",
-            )
+        if not late:
+            return
+        taken = ", ".join(str(self._at[rank].steps) for rank in late)
+        places = "".join(
+            f"\n  rank {rank} on {self._at[rank].host}: {stack.place(known[rank])}, for "
+            f"{self._clock() - self._at[rank].since:.0f} s, process {self._at[rank].process}"
+            for rank in late
+            if stack.place(known[rank]) and rank not in self._left
+        )
+        places += "".join(
+            f"\n  rank {rank} on {self._at[rank].host} has ended" for rank in late if rank in self._left
+        )
+        self._say_once(
+            ("late", *late),
+            f"{in_words(waiting)} waited {WAIT_S:.0f} s in step {steps + 1} for {in_words(late)}, "
+            f"which took {taken} and did not start it{places}\n"
+            "  why: fewer batches, a loop that ended early, or work that this rank does alone\n"
+            "  fix: the same number of steps on all ranks: DistributedSampler, drop_last=True",
+        )
 
     def _say_once(self, what: object, text: str) -> None:
         if what not in self._said:

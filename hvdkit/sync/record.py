@@ -17,7 +17,7 @@ import torch
 from torch.optim import Optimizer
 
 from hvdkit.sync.collect import collect
-from hvdkit.sync.folder import Writer
+from hvdkit.sync.folder import Reader, Writer
 from hvdkit.sync.history import HISTORY
 
 Named = list[tuple[str, torch.Tensor]]
@@ -28,13 +28,23 @@ class Record:
     """One process's record, in a folder made for it."""
 
     def __init__(self, folder: Path) -> None:
-        self._writer = Writer(folder)
+        self._writer, self._reader = Writer(folder), Reader(folder)
         self._steps = 0
         self._keys: WeakKeyDictionary[Optimizer, str] = WeakKeyDictionary()
         self._alike: Counter[str] = Counter()
         self._idle: WeakKeyDictionary[Optimizer, int] = WeakKeyDictionary()
         self._overlapping: WeakSet[Optimizer] = WeakSet()
         self._named: WeakKeyDictionary[Optimizer, tuple[list[int], Named]] = WeakKeyDictionary()
+
+    def begin(self) -> None:
+        """The process has imported torch: it is the one that trains, unless another one is known to be."""
+        if not self._reader.at().process:
+            self._writer.at(0, False)
+
+    def stepped_unwrapped(self, _: Optimizer) -> None:
+        """An optimizer has taken a step in a job that Horovod does not connect."""
+        self._steps += 1
+        self._writer.at(self._steps, False)
 
     def stepped(self, optimizer: Optimizer) -> None:
         """An optimizer has taken a step. Steps that reduce nothing are no steps of the job."""

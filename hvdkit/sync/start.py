@@ -27,6 +27,10 @@ def start() -> None:
     """
     if os.environ.get(VARIABLE, "").strip() in OFF and not _folder().is_dir():
         return
+    if _folder().is_dir():
+        from hvdkit.sync.stack import listen
+
+        listen(_folder())
     after_import(
         {
             "torch": _watch_torch,
@@ -52,6 +56,15 @@ def _watch_torch() -> None:
     from hvdkit.sync.watch import watch_torch
 
     watch_torch()
+    record = _record()
+    if record:
+        from hvdkit.launch.world import VARIABLE as WORLD
+
+        record.begin()
+        if os.environ.get(WORLD):  # no Horovod, whose import the steps of a job are counted from
+            from hvdkit.sync.watch import count_steps
+
+            count_steps(record.stepped_unwrapped, [])
 
 
 def _watch_operations() -> None:

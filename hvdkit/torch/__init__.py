@@ -38,6 +38,7 @@ from hvdkit.torch.metrics import sum_ as sum_
 from hvdkit.torch.optimizer import DistributedOptimizer as DistributedOptimizer
 from hvdkit.torch.optimizer import unwrap as unwrap
 from hvdkit.torch.ordering import main_process_first as main_process_first
+from hvdkit.torch.progress import Progress as Progress
 from hvdkit.torch.sampler import DistributedSampler as DistributedSampler
 from hvdkit.torch.sampler import ShardedSampler as ShardedSampler
 from hvdkit.torch.sync import check_sync as check_sync

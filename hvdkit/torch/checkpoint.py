@@ -20,6 +20,7 @@ from hvdkit.errors import HvdkitError, UsageError
 from hvdkit.torch.agreement import together
 from hvdkit.torch.broadcast import broadcast
 from hvdkit.torch.names import plain
+from hvdkit.torch.progress import Progress
 
 
 class CheckpointWriteError(HvdkitError):
@@ -46,12 +47,17 @@ def save(path: str | os.PathLike[str], /, **state: Any) -> None:
         CheckpointWriteError: on rank 0, disk full or not writable; `path` still holds what it held.
         FailedElsewhereError: on the other ranks.
     """
+    for value in state.values():
+        if isinstance(value, Progress):
+            value.gather()
     with together("save"):
         if hvd.rank() == 0:
             _write(Path(path), {name: _state(value) for name, value in state.items()})
 
 
-def resume(path: str | os.PathLike[str], /, *, weights_only: bool = True, **objects: Any) -> dict[str, Any]:
+def resume(
+    path: str | os.PathLike[str], /, *, weights_only: bool = True, missing_ok: bool = False, **objects: Any
+) -> dict[str, Any]:
     """Load a checkpoint on rank 0 and make every rank equal to it. A collective: every rank calls it.
 
     Call it last, when all objects are built and the optimizer is wrapped; no further broadcast is needed.
@@ -63,6 +69,8 @@ def resume(path: str | os.PathLike[str], /, *, weights_only: bool = True, **obje
         path: written by `save`, or any dict of state dicts; or one state dict alone if one object is given.
             Names with the prefixes of DistributedDataParallel and torch.compile are understood.
         weights_only: as in `torch.load`. Without it a file can run any code: trust its author.
+        missing_ok: where rank 0 sees no file, the objects stay as rank 0 has made them, on every rank, and
+            nothing is returned: the first start of a job that may be started again. Rank 0 alone decides.
         objects: entry of the file = what it is loaded into, by `load_state_dict`.
 
     Returns:
@@ -83,7 +91,8 @@ def resume(path: str | os.PathLike[str], /, *, weights_only: bool = True, **obje
     rest: dict[str, Any] = {}
     with together("resume"):
         if hvd.rank() == 0:
-            rest = _load(Path(path), objects, weights_only)
+            if not missing_ok or Path(path).exists():
+                rest = _load(Path(path), objects, weights_only)
     return _equalise(objects, rest)
 
 

@@ -29,6 +29,10 @@ class DistributedSampler(TorchDistributedSampler[Any]):
             samples to fill it.
         process_set: the ranks that share the data.
 
+    Attributes:
+        skipped: samples of the epoch's order, counted over all ranks, that are left out: those that a job
+            had before it was resumed. `hvd.Progress` sets it.
+
     Raises:
         ValueError: Horovod is not initialised, or this rank is not in the process set.
     """
@@ -52,6 +56,27 @@ class DistributedSampler(TorchDistributedSampler[Any]):
             seed=seed,
             drop_last=drop_last,
         )
+        self.skipped = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.skipped:
+            return super().__iter__()
+        # The same draw, whatever the number of ranks: one order of the epoch, without what was skipped.
+        whole = TorchDistributedSampler(
+            self.dataset, num_replicas=1, rank=0, shuffle=self.shuffle, seed=self.seed
+        )
+        whole.set_epoch(self.epoch)
+        order = list(whole)
+        left = order[self.skipped :]
+        missing = len(self) * self.num_replicas - len(left)
+        left += (order * (missing // max(len(order), 1) + 1))[: max(missing, 0)]
+        return iter(left[self.rank : len(self) * self.num_replicas : self.num_replicas])
+
+    def __len__(self) -> int:
+        if not self.skipped:
+            return super().__len__()
+        left = max(len(self.dataset) - self.skipped, 0)  # type: ignore[arg-type]
+        return left // self.num_replicas if self.drop_last else -(-left // self.num_replicas)
 
 
 class ShardedSampler(Sampler[int]):
@@ -65,6 +90,9 @@ class ShardedSampler(Sampler[int]):
         sampler: its draw is shared out. All its randomness comes from its attribute `generator`.
         seed: the same on all ranks.
         process_set: the ranks that share the draw.
+
+    Attributes:
+        skipped: as DistributedSampler's.
     """
 
     def __init__(
@@ -79,6 +107,7 @@ class ShardedSampler(Sampler[int]):
         self.num_replicas: int = process_set.size()
         self.rank: int = process_set.rank()
         self.epoch = 0
+        self.skipped = 0
 
     def set_epoch(self, epoch: int) -> None:
         """Choose the order of the next iteration; the same epoch gives the same order."""
@@ -87,10 +116,11 @@ class ShardedSampler(Sampler[int]):
     def __iter__(self) -> Iterator[int]:
         self.sampler.generator = torch.Generator().manual_seed(self.seed + self.epoch)
         order = list(self.sampler)
-        missing = len(self) * self.num_replicas - len(order)
+        left = order[self.skipped :]
+        missing = len(self) * self.num_replicas - len(left)
         # A draw shorter than the number of ranks goes round more than once.
-        order += (order * (missing // max(len(order), 1) + 1))[:missing]
-        return iter(order[self.rank :: self.num_replicas])
+        left += (order * (missing // max(len(order), 1) + 1))[:missing]
+        return iter(left[self.rank :: self.num_replicas])
 
     def __len__(self) -> int:
-        return -(-len(self.sampler) // self.num_replicas)
+        return -(-max(len(self.sampler) - self.skipped, 0) // self.num_replicas)

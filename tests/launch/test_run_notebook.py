@@ -101,6 +101,7 @@ def test_it_runs_as_the_main_module_with_its_arguments(tmp_path: Path) -> None:
 
 
 @pytest.mark.launch
+@pytest.mark.timeout(1800)
 def test_a_notebook_goes_the_whole_way_by_the_printed_commands(tmp_path: Path) -> None:
     """Migrated, verified and run, with nothing typed but what was printed."""
     notebook(tmp_path / "train.ipynb", *CELLS)
@@ -110,7 +111,7 @@ def test_a_notebook_goes_the_whole_way_by_the_printed_commands(tmp_path: Path) -
         words = shlex.split(command.replace("-np N", "-np 2"))
         assert words[0] == "hvdkit"
         done = subprocess.run(
-            [sys.executable, "-m", *words], cwd=tmp_path, capture_output=True, text=True, timeout=600
+            [sys.executable, "-m", *words], cwd=tmp_path, capture_output=True, text=True, timeout=900
         )
         assert done.returncode == code, done.stdout + done.stderr
         return done.stdout

@@ -105,7 +105,7 @@ def test_the_rank_that_others_wait_for_is_named_once() -> None:
     job.watch.look()
     job.watch.look()
     (said,) = job.said
-    assert said.startswith("rank 0 waited 60 s in step 4 for rank 1, which took 3 and did not start it\n")
+    assert said.startswith("rank 0 waited 20 s in step 4 for rank 1, which took 3 and did not start it\n")
     assert "drop_last=True" in said
     assert job.watch.uneven() == "rank 0 was in step 4; rank 1 went on after 3 steps"
     job.hear(1, {"ended": 3})
@@ -164,3 +164,36 @@ def test_what_a_process_writes_is_read_whole(tmp_path: Path) -> None:
         file.write('": 2}\n')
     assert reader.events() == [{"half": 2}]
     assert reader.at()[1:] == (7, 1)
+
+
+def test_a_rank_that_stands_still_is_named_with_its_place_in_the_code() -> None:
+    """Outside of a step of Horovod's optimizer, too: stacks tell who waits for whom."""
+    inside = [["/venv/lib/python3.11/site-packages/torch/distributed/c10d.py", 9, "all_reduce"]]
+    script = ["/home/me/train.py", 30, "main"]
+    job = Job()
+    for rank in (0, 1):
+        job.at(rank, 3)
+    job.hear(0, {"stack": [*inside, script]})
+    job.hear(1, {"stack": [["/home/me/data.py", 7, "load"], script]})
+    job.now = WAIT_S
+    job.watch.look()
+    (said,) = job.said
+    assert said.startswith("rank 0 waited 20 s in step 4 for rank 1, which took 3 and did not start it\n")
+    assert "\n  rank 1 on b: /home/me/data.py:7, in load, for 20 s, process 41\n" in said
+    both = Job()
+    for rank in (0, 1):
+        both.at(rank, 3)
+        both.hear(rank, {"stack": [*inside, script]})
+    both.now = WAIT_S
+    both.watch.look()
+    assert both.said == []
+    moved = Job()
+    for rank in (0, 1):
+        moved.at(rank, 3)
+        moved.hear(rank, {"stack": [script]})
+    moved.hear(0, {"stack": [*inside, script]})
+    moved.now = WAIT_S - 1
+    moved.at(0, 4)  # what it was in before says nothing of now
+    moved.now += WAIT_S
+    moved.watch.look()
+    assert moved.said == []

@@ -1,4 +1,4 @@
-"""Command lines of torch's launchers, found beside scripts and turned into horovodrun's."""
+"""Command lines of launchers, found beside scripts, and what takes their place."""
 
 from __future__ import annotations
 
@@ -34,8 +34,23 @@ DDP = "import torch.distributed as dist\n\ndist.init_process_group('gloo')\n"
         ),
         (
             "srun torchrun --nnodes $NODES --nproc_per_node $GPUS --rdzv_id 7 train.py",
-            "horovodrun -np $(($NODES * $GPUS)) -H HOST1:$GPUS,... python train.py",
+            "hvdkit run -np $(($NODES * $GPUS)) python train.py",
         ),
+        (
+            "torchrun --nnodes 2 --nproc_per_node 4 --max-restarts=3 train.py",
+            "hvdkit run --restarts 3 -np 8 -H HOST1:4,HOST2:4 python train.py",
+        ),
+        (
+            "torchrun --nnodes 1:3 --nproc_per_node 4 --max_restarts 3 train.py",
+            "hvdkit run --restarts 3 --min-np 4 -np 12 -H HOST1:4,HOST2:4,HOST3:4 python train.py",
+        ),
+        ("torchrun --nproc_per_node 4 --max_restarts 0 train.py", "horovodrun -np 4 python train.py"),
+        (
+            "jsrun -n 4 -a 2 -g 2 -c 8 -r 1 python -u train.py --lr 1",
+            "horovodrun -np 8 python -u train.py --lr 1",
+        ),
+        ("jsrun -n6 -g1 python train.py", "horovodrun -np 6 python train.py"),
+        ("jsrun --nrs $N --tasks_per_rs 2 python train.py", "horovodrun -np $(($N * 2)) python train.py"),
         (
             "torchrun --nproc_per_node=gpu -m pack.train --x",
             "horovodrun -np GPUS_PER_HOST python -m pack.train --x",
@@ -43,13 +58,13 @@ DDP = "import torch.distributed as dist\n\ndist.init_process_group('gloo')\n"
         ("torchrun --nproc_per_node=${2:-2} ${1:-train.py}", "horovodrun -np ${2:-2} python ${1:-train.py}"),
         (
             "srun python -u train.py --lr 1",
-            "horovodrun -np $SLURM_NTASKS -H HOST1:$SLURM_NTASKS_PER_NODE,... python -u train.py --lr 1",
+            "hvdkit run -np $SLURM_NTASKS python -u train.py --lr 1",
         ),
         (
             "srun -l -N2 --ntasks-per-node=4 --mpi=pmix -c 8 python3 ./train.py > log",
-            "horovodrun -np 8 -H HOST1:4,HOST2:4 python3 ./train.py",
+            "hvdkit run -np 8 python3 ./train.py",
         ),
-        ("srun -N 1 -n 2 python train.py", "horovodrun -np 2 python train.py"),
+        ("srun -N 1 -n 2 python train.py", "hvdkit run -np 2 python train.py"),
         ("mpiexec -n 8 python train.py --lr 1", "horovodrun -np 8 python train.py --lr 1"),
         (
             "mpirun -np $N -x PATH --hostfile h python train.py",
@@ -58,7 +73,7 @@ DDP = "import torch.distributed as dist\n\ndist.init_process_group('gloo')\n"
         ("run it with `torchrun train.py` on one GPU", "horovodrun -np 1 python train.py"),
     ],
 )
-def test_the_horovodrun_line(line: str, instead: str, tmp_path: Path) -> None:
+def test_the_line_that_takes_its_place(line: str, instead: str, tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text(f"# Training\n\n    {line}\n")
     found = launch_lines([tmp_path], [tmp_path / "train.py"])
     assert [(item.line, item.instead) for item in found] == [(3, instead)]
@@ -74,6 +89,8 @@ def test_the_horovodrun_line(line: str, instead: str, tmp_path: Path) -> None:
         "srun python other.py",
         "srun bash -c 'python train.py'",
         "srun -Z 3 python train.py",
+        "jsrun -n 4 ./wrapper.sh python train.py",
+        "jsrun -n 4 python other.py",
         "python train.py",
         "deepspeed train.py",
         "pip install torchrun",

@@ -18,6 +18,7 @@ HELPERS = [
     "distribute",
     "DistributedSampler",
     "ShardedSampler",
+    "Progress",
     "scale_lr",
     "lr_factor",
     "average",

@@ -1,4 +1,7 @@
-"""Command lines beside the scripts that start them with torch's launchers, mpirun or srun, and horovodrun's.
+"""Command lines beside the scripts that start them with torch's launchers, mpirun, srun or jsrun.
+
+What takes their place is mostly horovodrun. In a Slurm allocation it is `hvdkit run`, as horovodrun takes no
+hosts from Slurm, and where torchrun would start a job again. In a job of LSF horovodrun takes the hosts.
 
 Shell scripts, batch files, Makefiles and READMEs are read and never edited: what a line means to its cluster
 is not ours to know. So are the commands that Python files run.
@@ -30,7 +33,8 @@ LAUNCHER = re.compile(
 )
 WORDS = ("torchrun", "torch.distributed", "mpirun", "mpiexec")  # one of which stands in each of those
 # srun in front of python itself; where it starts another launcher, that one's line is the one to change.
-SRUN = re.compile(r"(?:\S*/)?srun(?=\s)")
+SRUN = re.compile(r"(?<!\w)(?:\S*/)?srun(?=\s)")
+JSRUN = re.compile(r"(?:\S*/)?jsrun(?=\s)")
 PYTHON = re.compile(r"(?:\S*/)?\$?\{?python[\d.]*\}?")
 SETTING = re.compile(r"""(?:[A-Za-z_]\w*=(?:[^\s"']|"[^"]*"|'[^']*')*\s+)+$""")
 # Options of the launcher that stand alone; all others take a value.
@@ -47,6 +51,16 @@ SRUN_COUNTS = {
 }
 SRUN_VALUES = frozenset("AcCdDeGiJmoOpqtwx")
 SRUN_ALONE = frozenset(("l", "u", "v", "K", "label", "unbuffered", "exclusive", "overlap", "exact"))
+# jsrun's options that say how many processes there are; nearly all of the others take a value.
+JSRUN_COUNTS = {
+    "n": "sets",
+    "nrs": "sets",
+    "a": "tasks",
+    "tasks_per_rs": "tasks",
+    "p": "processes",
+    "np": "processes",
+}
+JSRUN_ALONE = frozenset(("smpiargs=off", "progress", "immediate", "I", "h", "V"))
 MPI_NOT_NEEDED = {"allow-run-as-root": 0, "oversubscribe": 0, "x": 1}
 
 
@@ -117,12 +131,14 @@ def _changed(line: str, known: set[str]) -> Iterator[tuple[str, str]]:
     match = LAUNCHER.search(line) if any(word in line for word in WORDS) else None
     instead = None
     if match is None:
-        match = SRUN.search(line)
-        instead = instead_of_srun(line[match.end() :], known) if match is not None else None
+        match = SRUN.search(line) or JSRUN.search(line)
+        replaced = instead_of_srun if match is not None and match.re is SRUN else instead_of_jsrun
+        instead = replaced(line[match.end() :], known) if match is not None else None
     elif match.group("mpi"):
         instead = instead_of_mpirun(line[match.end() :], known)
     else:
-        instead = horovodrun(line[match.end() :], match.group("flags") or "", known)
+        within = SRUN.search(line[: match.start()]) is not None
+        instead = horovodrun(line[match.end() :], match.group("flags") or "", known, within)
     if match is not None and instead is not None:
         setting = SETTING.search(line[: match.start()])
         before = setting.group() if setting else ""
@@ -147,9 +163,9 @@ def instead_of_mpirun(arguments: str, known: set[str]) -> str | None:
 
 
 def instead_of_srun(arguments: str, known: set[str]) -> str | None:
-    """The horovodrun line for srun's arguments; None where it starts no known script, or something around it.
+    """The line for srun's arguments; None where it starts no known script, or something around it.
 
-    What srun is not told it takes from the job.
+    What srun is not told it takes from the job, and so does `hvdkit run`.
     """
     tokens = TOKEN.findall(re.split(r"[`|;&>]", arguments)[0])
     counts: dict[str, str] = {}
@@ -173,12 +189,36 @@ def instead_of_srun(arguments: str, known: set[str]) -> str | None:
     processes = counts.get("ntasks") or (
         _product(counts["nodes"], per_host) if len(counts) > 1 else "$SLURM_NTASKS"
     )
-    hosts = _hosts(counts.get("nodes", "HOSTS"), per_host)
-    return " ".join(["horovodrun", "-np", processes, *hosts, *tokens])
+    return " ".join(["hvdkit run -np", processes, *tokens])
 
 
-def horovodrun(arguments: str, flags: str, known: set[str]) -> str | None:
-    """The horovodrun line for a launcher's arguments; None when they start none of the known scripts."""
+def instead_of_jsrun(arguments: str, known: set[str]) -> str | None:
+    """The horovodrun line for jsrun's arguments, as that of srun's; resource sets times tasks are ranks."""
+    tokens = TOKEN.findall(re.split(r"[`|;&>]", arguments)[0])
+    counts = {"sets": "1", "tasks": "1"}
+    while tokens and tokens[0].startswith("-"):
+        name, equals, value = tokens.pop(0).lstrip("-").partition("=")
+        short = re.match(r"([A-Za-z])(\d+)$", name)
+        if short:
+            name, equals, value = short[1], "=", short[2]
+        if name not in JSRUN_ALONE and not equals:
+            value = tokens.pop(0) if tokens else ""
+        if name in JSRUN_COUNTS:
+            counts[JSRUN_COUNTS[name]] = value
+    if not tokens or PYTHON.fullmatch(tokens[0]) is None:
+        return None
+    script = next((token for token in tokens[1:] if not token.startswith("-")), "")
+    if not _starts(script, False, known):
+        return None
+    ranks = counts.get("processes") or _product(counts["sets"], counts["tasks"])
+    return " ".join(["horovodrun -np", ranks, *tokens])
+
+
+def horovodrun(arguments: str, flags: str, known: set[str], allocated: bool = False) -> str | None:
+    """The line for a launcher's arguments; None when they start none of the known scripts.
+
+    allocated: srun stands before it, in an allocation that names the hosts.
+    """
     tokens = TOKEN.findall(re.split(r"[`|;&>]", arguments)[0])
     options: dict[str, str] = {}
     module = False
@@ -194,9 +234,18 @@ def horovodrun(arguments: str, flags: str, known: set[str]) -> str | None:
     per_host = options.get("nproc_per_node", "1")
     if per_host in ("gpu", "auto", "cpu"):
         per_host = "GPUS_PER_HOST"
-    hosts = options.get("nnodes", options.get("nnode", "1")).partition(":")[0]
+    fewest, _, most = options.get("nnodes", options.get("nnode", "1")).partition(":")
     program = ["python", *flags.split(), *(["-m"] if module else []), *tokens]
-    return " ".join(["horovodrun", "-np", _product(hosts, per_host), *_hosts(hosts, per_host), *program])
+    again = options.get("max_restarts", "0")
+    start = ["horovodrun"] if again == "0" and not allocated else ["hvdkit run"]
+    hosts = fewest
+    if again != "0":
+        start += ["--restarts", again]
+        if most and most != fewest:
+            hosts = most
+            start += ["--min-np", _product(fewest, per_host)]
+    named = [] if allocated else _hosts(hosts, per_host)
+    return " ".join([*start, "-np", _product(hosts, per_host), *named, *program])
 
 
 def _starts(token: str, module: bool, known: set[str]) -> bool:

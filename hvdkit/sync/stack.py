@@ -1,0 +1,76 @@
+"""Where a watched process is in its code: asked by a signal, written by faulthandler, which needs no thread.
+
+The process that waits in a collective answers, too: the handler runs whatever Python is held up by.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import os
+import re
+import signal
+import time
+from pathlib import Path
+from typing import IO, NamedTuple
+
+# Nobody's: programs take SIGUSR1, the C library the first real-time signals.
+SIGNAL = signal.SIGRTMAX - 2
+_FILE = "stack"
+_FRAME = re.compile(r'^  File "(.*)", line (\d+) in (.*)$', re.MULTILINE)
+_LOOK_S, _LOOKS = 0.05, 40
+_LIBRARY = re.compile(r"/(site|dist)-packages/|/lib/python3|^<")
+# What waits for other ranks: Horovod, torch.distributed, and a backward pass, whose hooks do.
+_COLLECTIVE = re.compile(r"/(horovod|torch/distributed)/")
+_BACKWARD = "_engine_run_backward"
+_open: list[IO[str]] = []  # as long as the process lives: the handler writes to it
+
+
+class Frame(NamedTuple):
+    """One call of a stack."""
+
+    file: str
+    line: int
+    function: str
+
+
+def listen(folder: Path) -> None:
+    """In a watched process: write the stack into the folder whenever the signal comes."""
+    file = (folder / _FILE).open("a", encoding="utf-8")
+    _open.append(file)
+    faulthandler.register(SIGNAL, file, all_threads=False, chain=False)
+
+
+def ask(folder: Path, process: int) -> list[Frame]:
+    """The stack of a process that listens, innermost call first; [] where it gives none."""
+    file = folder / _FILE
+    if not file.is_file():
+        return []  # it would be ended by the signal
+    before = file.stat().st_size
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(process, SIGNAL)
+    size = before
+    for _ in range(_LOOKS):
+        time.sleep(_LOOK_S)
+        now = file.stat().st_size
+        if now == size and now > before:
+            break
+        size = now
+    text = file.read_bytes()[before:].decode("utf-8", "replace")
+    return [Frame(name, int(line), function) for name, line, function in _FRAME.findall(text)]
+
+
+def waits(frames: list[Frame]) -> bool:
+    """Whether the library that the script has called last waits for other ranks."""
+    for frame in frames:
+        if not _LIBRARY.search(frame.file):
+            return False
+        if _COLLECTIVE.search(frame.file) or frame.function == _BACKWARD:
+            return True
+    return False
+
+
+def place(frames: list[Frame]) -> str:
+    """The line of the script, or of its modules, that is running; "" where there is none."""
+    own = next((frame for frame in frames if not _LIBRARY.search(frame.file)), None)
+    return f"{own.file}:{own.line}, in {own.function}" if own else ""

@@ -1,0 +1,141 @@
+"""A rank that lives and makes no progress is named within 30 s, with its line, in every way of a launch."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from hvdkit.sync import stack
+from hvdkit.sync.stack import Frame
+
+HOROVOD = """\
+import time, torch
+import horovod.torch as hvd
+hvd.init()
+model = torch.nn.Linear(4, 1)
+optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
+hvd.broadcast_parameters(model.state_dict(), root_rank=0)
+def load(step):
+    if step == 3 and hvd.rank() == 1:
+        print("standing", flush=True)
+        time.sleep(600)
+    return torch.ones(2, 4)
+for step in range(9):
+    optimizer.zero_grad()
+    model(load(step)).sum().backward()
+    optimizer.step()
+"""
+# The same of DDP, whose ranks wait inside backward(), or in a collective of the script's own.
+TORCH = """\
+import time, torch
+import torch.distributed as dist
+dist.init_process_group("gloo")
+model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(4, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+def load(step):
+    if step == 3 and dist.get_rank() == 1:
+        print("standing", flush=True)
+        time.sleep(600)
+    return torch.ones(2, 4)
+for step in range(9):
+    optimizer.zero_grad()
+    model(load(step)).sum().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.launch
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize(
+    ("options", "script"), [(["--gloo"], HOROVOD), (["--mpi"], HOROVOD), (["--torch"], TORCH)]
+)
+def test_it_is_named_with_its_line(tmp_path: Path, options: list[str], script: str) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(script)
+    job = subprocess.Popen(
+        [sys.executable, "-m", "hvdkit", "run", "-np", "2", *options, "python", str(path)],
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert job.stdout is not None and job.stderr is not None
+    said: list[tuple[float, str]] = []
+
+    def listen() -> None:
+        assert job.stderr is not None
+        said.extend((time.monotonic(), line) for line in job.stderr)
+
+    thread = threading.Thread(target=listen, daemon=True)
+    thread.start()
+    try:
+        assert job.stdout.readline() == "[1] standing\n", said
+        began = time.monotonic()
+        while not any(", in load, for " in line for _, line in said):
+            assert time.monotonic() < began + 120, said
+            time.sleep(0.1)
+    finally:
+        job.send_signal(signal.SIGINT)
+        job.wait(120)
+        thread.join(60)
+    (when,) = [at for at, line in said if ", in load, for " in line]
+    assert when < began + 30 + 5  # the bound of docs/run.md, and what a busy machine adds
+    text = "".join(line for _, line in said)
+    line = script.splitlines().index("        time.sleep(600)") + 1
+    assert "rank 0 waited 20 s in step 4 for rank 1, which took 3 and did not begin it\n" in text
+    assert f"  rank 1 on {os.uname().nodename}: {path}:{line}, in load, for " in text
+
+
+LISTENS = """\
+import sys, time
+from pathlib import Path
+from hvdkit.sync.stack import listen
+listen(Path(sys.argv[1]))
+def wait():
+    print("up", flush=True)
+    time.sleep(600)
+wait()
+"""
+
+
+def test_a_process_that_listens_answers_and_lives(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", LISTENS, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout is not None and process.stdout.readline() == "up\n"
+        for _ in range(2):
+            assert stack.ask(tmp_path, process.pid) == [
+                Frame("<string>", 7, "wait"),
+                Frame("<string>", 8, "<module>"),
+            ]
+        assert process.poll() is None
+    finally:
+        process.kill()
+        process.wait()
+    assert stack.ask(tmp_path, process.pid) == []
+
+
+def test_one_that_does_not_is_left_alone(tmp_path: Path) -> None:
+    assert stack.ask(tmp_path, os.getpid()) == []
+
+
+@pytest.mark.parametrize(
+    ("frames", "waits"),
+    [
+        ([("/v/site-packages/horovod/torch/mpi_ops.py", "synchronize"), ("/me/train.py", "main")], True),
+        ([("/v/site-packages/torch/autograd/graph.py", "_engine_run_backward")], True),
+        ([("/v/site-packages/torch/nn/modules/linear.py", "forward"), ("/me/train.py", "main")], False),
+        ([("/me/net.py", "forward"), ("/v/site-packages/torch/distributed/fsdp/x.py", "forward")], False),
+        ([("/usr/lib/python3.11/threading.py", "wait"), ("/me/train.py", "main")], False),
+    ],
+)
+def test_what_waits_for_other_ranks(frames: list[tuple[str, str]], waits: bool) -> None:
+    assert stack.waits([Frame(file, 1, function) for file, function in frames]) is waits

@@ -4,8 +4,8 @@
     python benchmarks/fuzz.py programs=10000 nodes=2000 records=2000 logs=2000 messages=2000
 
 Each input goes through the code that a command gives it to. A finding is an exception that is not hvdkit's
-own, an input that takes longer than its bound, or a file outside of the tree that changed; it is printed with the
-seed and number that make it again. Exit code 1 if there is one. tests/test_fuzz.py runs a few of each kind.
+own, an input that takes longer than its bound, or a file outside of the tree that changed; it is printed with
+the seed and number that make it again. Exit code 1 if there is one. tests/test_fuzz.py runs a few of each kind.
 """
 
 from __future__ import annotations
@@ -265,7 +265,6 @@ class Fuzz:
         (folder / "undo-1.json").write_bytes(text.encode("utf-8", "replace"))
         code = main(["migrate", "--undo", str(self.tree)])
         assert code in (0, 2), code
-        assert not own.exists() or own.read_bytes() in (b"after\n", b"before\n")
         for old in folder.glob("undo-*"):
             old.unlink()
 

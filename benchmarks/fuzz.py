@@ -5,7 +5,7 @@
 
 Each input goes through the code that a command gives it to. A finding is an exception that is not hvdkit's
 own, an input that takes longer than its bound, or a file outside of the tree that changed; it is printed with
-the seed and number that make it again. Exit code 1 if there is one. tests/test_fuzz.py runs a few of each kind.
+the seed and number that make it again. Exit code 1 if there is one. tests/test_fuzz.py runs a few of each.
 """
 
 from __future__ import annotations

@@ -95,6 +95,8 @@ def main(argv: Sequence[str]) -> int:
     script = read_script(path)
     needed = find_requirements(context, script)
     layout = lay_out(context, script)
+    for name in (*layout.command, *layout.paths):
+        _check_name(name)
     job = Job(
         context=context,
         folder=folder,
@@ -133,6 +135,8 @@ def _check_places(context: Path, script: Path, folder: Path) -> None:
         )
     if script.suffix not in (".py", ".ipynb"):
         raise UsageError(f"{script.name} is neither a .py nor an .ipynb file", "", "give the Python script")
+    for part in (*script.parts, *folder.parts):
+        _check_name(part)
     if not script.is_relative_to(context):
         raise UsageError(
             f"{script} is outside the current folder",
@@ -144,6 +148,15 @@ def _check_places(context: Path, script: Path, folder: Path) -> None:
             f"--output {folder} is outside the current folder",
             "the Dockerfile copies one of the files, which has to be in the project",
             "--output deploy",
+        )
+
+
+def _check_name(name: str) -> None:
+    if not name.isprintable():
+        raise UsageError(
+            f"{name!r}: a name with characters that cannot be printed",
+            "a Dockerfile and YAML hold text, and a line that such a name breaks is another instruction",
+            "rename it",
         )
 
 

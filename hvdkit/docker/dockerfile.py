@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 
 from hvdkit.docker.job import PROJECT, Job
@@ -10,25 +11,46 @@ from hvdkit.docker.requirements import Requirements
 from hvdkit.notebook import making
 
 REQUIREMENTS = "docker-requirements.txt"
+# What means something in a .dockerignore, or ends its line; "?" there is any character.
+_UNSAFE = re.compile(r"[^\w./ @+=,-]")
 
 # Not part of a program, or not for everybody who gets the image.
 _IGNORED = """\
-.git
-.hvdkit
-.venv
-venv
+**/.git
+**/.hg
+**/.svn
+**/.hvdkit
+**/.venv
+**/venv
+**/.tox
+**/.nox
+**/node_modules
 **/__pycache__
 **/.ipynb_checkpoints
 **/.mypy_cache
 **/.pytest_cache
 **/.ruff_cache
 **/.env
+**/.env.*
+**/.envrc
 **/.netrc
 **/.pypirc
 **/pip.conf
+**/.npmrc
+**/.git-credentials
+**/.aws
+**/.azure
+**/.config
+**/.docker
+**/.kaggle
+**/.kube
 **/.ssh
 **/*.key
 **/*.pem
+**/*.p12
+**/*.pfx
+**/*credentials*.json
+**/*service*account*.json
 **/id_ecdsa*
 **/id_ed25519*
 **/id_rsa*
@@ -111,7 +133,8 @@ def ignored(job: Job) -> str:
     """The .dockerignore: what is not part of the program, what holds credentials, and the generated files
     that are used outside."""
     here = [job.in_context(name) for name in ("Dockerfile", "compose.yaml", "mpijob.yaml", "pytorchjob.yaml")]
-    return _IGNORED + "".join(f"{path}\n" for path in [*job.withheld, *here])
+    withheld = [_UNSAFE.sub("?", path) for path in job.withheld]
+    return _IGNORED + "".join(f"{path}\n" for path in [*withheld, *here])
 
 
 def required(needed: Requirements) -> str:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatch
 from pathlib import Path
 
 from hvdkit.credentials import masked
 from hvdkit.docker.requirements import Requirements
 from hvdkit.files import read_file
+from hvdkit.migrate.project.texts import files_in
 
-# Where a project says what it needs and where from, besides what was read for the image.
-_LISTS = ("requirements*", "*.toml", "*.cfg", "*.lock", "environment*.yml", "environment*.yaml", "Pipfile")
+# Where a project says what it needs and where from, besides what was read for the image. Programs read none.
+_LISTS = (
+    *("requirements*", "constraints*", "*.toml", "*.cfg", "*.ini", "*.lock", "Pipfile*", ".gitmodules"),
+    *("environment*.y*ml", "conda*.y*ml", "Dockerfile*", "*compose*.y*ml", "Makefile", "tox.ini"),
+)
 
 
 def withheld(context: Path, needed: Requirements) -> tuple[Path, ...]:
     """Those files, absolute. context: the project's folder."""
-    listed = {file for pattern in _LISTS for file in context.glob(pattern) if file.is_file()}
+    listed = {file for file in files_in([context]) if any(fnmatch(file.name, each) for each in _LISTS)}
     files = {*listed, *(file for file in needed.files if file.is_relative_to(context))}
     return tuple(sorted(file for file in files if _holds_credentials(file)))
 

@@ -43,6 +43,21 @@ class Cuda:
         return {**chosen, "HOROVOD_BUILD_CUDA_CC_LIST": ",".join(self.gpus)} if self.gpus else chosen
 
 
+def capabilities(text: str) -> str:
+    """Compute capabilities as Horovod's CMake takes them, "80,90", from how people write them: "8.0;9.0".
+
+    Raises: CudaError.
+    """
+    found = [part for part in re.split(r"[;,\s]+", text) if part]
+    if not found or not all(re.fullmatch(r"[0-9]+(\.?[0-9])[a-z]?", part) for part in found):
+        raise CudaError(
+            f"HOROVOD_BUILD_CUDA_CC_LIST={text} names no compute capabilities",
+            "nvcc is asked for code of each of them",
+            "HOROVOD_BUILD_CUDA_CC_LIST=80,90",
+        )
+    return ",".join(part.replace(".", "") for part in found)
+
+
 def look(frameworks: tuple[Framework, ...], environment: Mapping[str, str]) -> Cuda | None:
     """CUDA and NCCL if a framework was built for CUDA, else None.
 

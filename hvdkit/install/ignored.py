@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from hvdkit import horovod_variables
 from hvdkit.install.cuda import Cuda
 
 _INSTALLED = "Horovod is built for exactly the frameworks that are installed here"
@@ -50,17 +51,24 @@ _REASONS = {
 }
 
 
+# Those that are followed, besides the ones above.
+_FOLLOWED = ("BUILD_ARCH_FLAGS", "BUILD_CUDA_CC_LIST", "CMAKE", "CPU_OPERATIONS")
+BUILD = frozenset((*_GPU, *_REASONS, *(f"HOROVOD_{name}" for name in _FOLLOWED)))
+
+
 def ignored(environment: Mapping[str, str], chosen: Mapping[str, str], gpu: Cuda | None) -> dict[str, str]:
     """`NAME=value` to reason. chosen: the variables of the build; gpu: its CUDA."""
     followed = dict(chosen)
     if gpu:
         followed.update(HOROVOD_CUDA_HOME=str(gpu.home), HOROVOD_NCCL_HOME=str(gpu.nccl))
     reasons = {**_REASONS, **(_GPU if gpu else dict.fromkeys(_GPU, _NO_CUDA))}
-    return {
+    passed_over = {
         f"{name}={value}": reasons[name]
         for name in sorted(reasons)
         if (value := environment.get(name)) and not _same(value, followed.get(name))
     }
+    unknown = horovod_variables.unknown(environment, BUILD)
+    return passed_over | {f"{name}={environment[name]}": said for name, said in unknown.items()}
 
 
 def _same(value: str, chosen: str | None) -> bool:

@@ -23,6 +23,7 @@ from hvdkit.install.ignored import ignored
 # pkg_resources and is the first that Horovod was not seen to build with.
 _REQUIREMENTS = ("cffi", "cloudpickle", "packaging", "psutil", "pyyaml", "wheel")
 _SETUPTOOLS_BELOW = 81
+_GPUS = "HOROVOD_BUILD_CUDA_CC_LIST"
 # A person's own settings that change the wheel; they win over ours and are part of the key.
 _HONOURED = (
     "CC",
@@ -30,7 +31,7 @@ _HONOURED = (
     "CXXFLAGS",
     "LDFLAGS",
     "HOROVOD_BUILD_ARCH_FLAGS",
-    "HOROVOD_BUILD_CUDA_CC_LIST",
+    _GPUS,
     "HOROVOD_CMAKE",
     "HOROVOD_CPU_OPERATIONS",
 )
@@ -145,6 +146,8 @@ def variables(
     if gpu:
         chosen.update(gpu.variables())
     chosen.update({name: environment[name] for name in _HONOURED if environment.get(name)})
+    if environment.get(_GPUS):
+        chosen[_GPUS] = cuda.capabilities(environment[_GPUS])
     return dict(sorted(chosen.items()))
 
 

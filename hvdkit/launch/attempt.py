@@ -71,7 +71,7 @@ def attempt(
 
 def _tell(outcome: Outcome, say: Callable[[str], None]) -> None:
     if outcome.parted is not None:
-        say(f"the ranks have parted, and the job was ended: {outcome.parted}")
+        say(f"the ranks have diverged, and the job was stopped: {outcome.parted}")
     if outcome.first is not None:
         if outcome.traceback:
             print(outcome.traceback, file=sys.stderr)

@@ -33,6 +33,8 @@ _RANK = re.compile(
     r"HOROVOD_((LOCAL_|CROSS_)?(RANK|SIZE)|HOSTNAME|CONTROLLER|CPU_OPERATIONS|GLOO_RENDEZVOUS_(ADDR|PORT)|GLOO_IFACE)"
     r"|OMPI_(COMM_WORLD|UNIVERSE)_.*|OMPI_APP_CTX_.*|OMPI_MCA_(orte|ess|pmix)_.*|OMPI_(FILE_LOCATION|ARGV|COMMAND|FIRST_RANKS|NUM_APP_CTX)"
 )
+# The secret of jobs on control ports, which a job of horovodrun has no use for: no command line may show it.
+_SECRET = "HVDKIT_SECRET"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -62,4 +64,5 @@ def for_launcher(environ: Mapping[str, str], named: Sequence[str] = ()) -> dict[
 
 
 def _is_needed(name: str) -> bool:
-    return (name in NEEDED or name.startswith(FAMILIES)) and _RANK.fullmatch(name) is None
+    known = name in NEEDED or name.startswith(FAMILIES)
+    return known and name != _SECRET and _RANK.fullmatch(name) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,9 @@ def generate(folder: Path, files: dict[str, str], monkeypatch: pytest.MonkeyPatc
     [
         ({"requirements.txt": "--extra-index-url https://me:s3cret@h/simple\nx\n"}, ["requirements.txt"]),
         ({"requirements.txt": "# https://me:s3cret@h/simple\nx\n"}, ["requirements.txt"]),
+        ({"sub/requirements-dev.txt": "x @ https://me:s3cret@h/x\n"}, ["sub/requirements-dev.txt"]),
+        ({"ci/Dockerfile": "RUN pip install https://s3cret@h/x\n"}, ["ci/Dockerfile"]),
+        ({".gitmodules": "\turl = https://s3cret@h/x\n"}, [".gitmodules"]),
         ({"requirements.txt": "torch @ https://me:s3cret@h/torch.whl\n"}, ["requirements.txt"]),
         ({"requirements.txt": "x @ https://h/x.whl?token=s3cret\n"}, ["requirements.txt"]),
         ({"requirements.txt": "-r b.txt\n", "b.txt": "--index-url https://me:s3cret@h\n"}, ["b.txt"]),
@@ -84,3 +88,23 @@ def test_without_credentials_there_is_no_secret(tmp_path: Path, monkeypatch: pyt
     written = generate(tmp_path, {"requirements.txt": "git+ssh://git@h/x.git\n"}, monkeypatch)
     assert "secret" not in written["Dockerfile"] + written["compose.yaml"]
     assert "requirements.txt" not in written[".dockerignore"].splitlines()
+
+
+def test_what_holds_credentials_by_its_name_stays_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the docs of what writes these files name them, wherever they lie."""
+    lines = generate(tmp_path, {}, monkeypatch)[".dockerignore"].splitlines()
+    for name in (
+        ".env",
+        ".env.local",
+        ".netrc",
+        ".pypirc",
+        ".npmrc",
+        ".git-credentials",
+        "id_ed25519",
+        "x.pem",
+    ):
+        assert any(fnmatch(f"deep/{name}", line.replace("**/", "*/")) for line in lines), name
+    for folder in (".git", ".hvdkit", ".ssh", ".aws", ".kube", ".docker", ".kaggle", ".venv"):
+        assert f"**/{folder}" in lines

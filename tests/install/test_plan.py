@@ -8,6 +8,7 @@ import pytest
 
 from hvdkit.install import plan, report
 from hvdkit.install.cuda import Cuda
+from hvdkit.install.errors import CudaError
 from hvdkit.install.system import Mpi
 from tests.install import plans
 
@@ -113,6 +114,32 @@ def test_what_is_set_and_not_followed_is_named(setting: str, cuda: Cuda | None, 
     made = plans.make(cuda=cuda, environment={name: value})
     assert made.ignored == {setting: reason}
     assert f"  {setting}: {reason}" in report.dry_run(made, Path("/nowhere")).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("setting", "near"),
+    [
+        ("HOROVOD_WITH_TORCH=1", "HOROVOD_WITH_PYTORCH"),
+        ("HOROVOD_FUSION_TRESHOLD=0", "HOROVOD_FUSION_THRESHOLD"),
+        ("HOROVOD_GPU_ALL_REDUCE=NCCL", "HOROVOD_GPU_ALLREDUCE"),
+    ],
+)
+def test_a_variable_that_horovod_does_not_have_is_named(setting: str, near: str) -> None:
+    name, _, value = setting.partition("=")
+    made = plans.make(environment={name: value})
+    assert made.ignored == {setting: f"Horovod 0.28.1 has no such variable; did you mean {near}?"}
+
+
+@pytest.mark.parametrize("text", ["80,90", "80;90", "8.0;9.0", " 8.0 9.0 ", "80, 90"])
+def test_compute_capabilities_as_people_write_them(text: str) -> None:
+    made = plans.make(cuda=plans.CUDA, environment={"HOROVOD_BUILD_CUDA_CC_LIST": text})
+    assert made.variables["HOROVOD_BUILD_CUDA_CC_LIST"] == "80,90"
+
+
+@pytest.mark.parametrize("text", ["ampere", ";", "80:90"])
+def test_what_is_no_compute_capability(text: str) -> None:
+    with pytest.raises(CudaError, match="names no compute capabilities"):
+        plans.make(cuda=plans.CUDA, environment={"HOROVOD_BUILD_CUDA_CC_LIST": text})
 
 
 @pytest.mark.parametrize(

@@ -36,3 +36,9 @@ def test_named() -> None:
 def test_a_bad_name_is_refused(entry: str) -> None:
     with pytest.raises(UsageError, match="-x"):
         passed(HERE, [entry])
+
+
+def test_the_secret_of_jobs_is_on_no_command_line() -> None:
+    """horovodrun writes what it is given onto that of every rank."""
+    given = passed({"HVDKIT_SECRET": "what only members know", "HVDKIT_SECRET_FILE": "/home/me/secret"})
+    assert given == {"HVDKIT_SECRET_FILE": "/home/me/secret"}

@@ -89,7 +89,7 @@ def test_it_is_named_with_its_line(tmp_path: Path, options: list[str], script: s
     assert when < began + 30 + 5  # the bound of docs/run.md, and what a busy machine adds
     text = "".join(line for _, line in said)
     line = script.splitlines().index("        time.sleep(600)") + 1
-    assert "rank 0 waited 20 s in step 4 for rank 1, which took 3 and did not begin it\n" in text
+    assert "rank 0 waited 20 s in step 4 for rank 1, which took 3 and did not start it\n" in text
     assert f"  rank 1 on {os.uname().nodename}: {path}:{line}, in load, for " in text
 
 

@@ -40,6 +40,9 @@ def files_of(folder: Path) -> list[Path]:
 def _below(folder: Path) -> Iterator[Path]:
     for root, folders, files in os.walk(folder):
         folders[:] = sorted(
-            name for name in folders if name not in NOT_SOURCE and not Path(root, name, "pyvenv.cfg").exists()
+            name
+            for name in folders
+            # Not Path.exists(): it raises where a path is too long.
+            if name not in NOT_SOURCE and not os.path.exists(Path(root, name, "pyvenv.cfg"))  # noqa: PTH110
         )
         yield from (Path(root, name) for name in sorted(files))

@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from hvdkit.verify.hook.tensors import describe
-from hvdkit.verify.records import ADASUM, CLIPPED, Event, Run, Step
 from hvdkit.verify.own_scale import NAME
+from hvdkit.verify.records import ADASUM, CLIPPED, Event, Run, Step
 from hvdkit.verify.scale import compare_scale
 from hvdkit.verify.scene import Request
 from hvdkit.verify.session import verify

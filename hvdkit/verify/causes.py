@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from hvdkit.verify.compare import Comparison
 from hvdkit.verify.differences import Difference, Stage
-from hvdkit.verify.records import Run, Step, Tensor
+from hvdkit.verify.records import CLIPPED, Run, Step, Tensor
 
 
 @dataclass(frozen=True)
@@ -164,11 +164,12 @@ def _scale(comparison: Comparison, first: Difference) -> Cause | None:
     if first.stage in (Stage.LOSS, Stage.RATE):
         ratio = _ratio(float(first.original), float(first.migrated))
     elif first.stage is Stage.GRADIENT:
-        one, other = (
-            _tensor(_step(run, first.rank, first), first, first.name)
-            for run in (comparison.original, comparison.migrated)
-        )
+        steps = [_step(run, first.rank, first) for run in (comparison.original, comparison.migrated)]
+        one, other = (_tensor(step, first, first.name) for step in steps)
         ratio = _ratio(one.norm if one else 0.0, other.norm if other else 0.0)
+        whole = [_clipped(step) for step in steps]
+        if all(whole):  # clipping hides what came before it
+            ratio = _ratio(whole[0], whole[1])
     else:
         return None
     if first.stage is Stage.RATE:
@@ -192,6 +193,12 @@ def _scale(comparison: Comparison, first: Difference) -> Cause | None:
     if _is(ratio, 1 / world):
         return Cause("HVD401", "gradients are divided by the number of ranks twice: Horovod averages already")
     return _one_factor(comparison, first) if first.stage is Stage.GRADIENT else None
+
+
+def _clipped(step: Step | None) -> float:
+    """The norm of the gradients before they were clipped; 0 where they were not."""
+    norms = [float(event.detail) for event in step.events if event.what == CLIPPED] if step else []
+    return norms[0] if norms else 0.0
 
 
 def _one_factor(comparison: Comparison, first: Difference) -> Cause | None:

@@ -10,7 +10,7 @@ import base64
 import json
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -177,7 +177,7 @@ class Step:
 
     def to_line(self) -> str:
         """One line of JSON."""
-        return json.dumps(asdict(self))
+        return json.dumps(self, default=vars)  # a step has thousands of parts: asdict() copies each
 
     @classmethod
     def from_line(cls, line: str) -> Step:

@@ -98,9 +98,9 @@ def _horovodrun(job: Job) -> list[str]:
     """horovodrun; on hosts that ssh reaches `hvdkit run`, which leaves no rank on any of them."""
     if shapes.is_here(job.hosts):
         return [*UNCHECKED]
-    # What `hvdkit run` does not pass by itself of `_environment`.
+    # Ranks are compared here, not by the watch. The rest: what is not passed by itself of `_environment`.
     named = [part for name in ("PYTHONUNBUFFERED", "CUBLAS_WORKSPACE_CONFIG") for part in ("-x", name)]
-    return [sys.executable, "-m", "hvdkit", "run", *named]
+    return [sys.executable, "-m", "hvdkit", "run", "--no-watch", *named]
 
 
 def _first_address(job: Job) -> str:

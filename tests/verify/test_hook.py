@@ -6,10 +6,12 @@ import gc
 import os
 import subprocess
 import sys
+from collections import OrderedDict
 from importlib import import_module
 from pathlib import Path
 
 import pytest
+import torch
 
 from hvdkit.verify.hook.imports import AfterImport
 from hvdkit.verify.hook.settings import VARIABLE, Settings, from_environment, launcher_rank
@@ -210,6 +212,7 @@ def test_nccl_in_capitals_on_the_cpu(tmp_path):
 LEFT_OPEN = """
 import atexit
 import sys
+from collections import OrderedDict
 atexit.register(lambda: print(sys.modules["torch.distributed"].is_initialized()))  # runs last
 import torch.distributed as dist
 dist.init_process_group("gloo", store=dist.FileStore("store", 1), rank=0, world_size=1)
@@ -288,3 +291,28 @@ def test_seeds_of_the_parent_hold_in_its_children(tmp_path, method):
     assert set(seeded) == {inside(tmp_path, alone).strip()}
     drawn = inside(tmp_path, SPAWNED.format(seeds=main + "random.random()", method=method)).splitlines()
     assert len(drawn) == 3 and len(set(drawn)) > 1
+
+
+def test_several_watch_the_same_steps(monkeypatch):
+    """verify and the watch of `hvdkit run` in one process: each is called around every step of the script."""
+    from torch.optim import optimizer as hooks
+
+    from hvdkit.verify.hook.steps import around_steps, inside_a_step, part_of_a_step
+
+    monkeypatch.setattr(hooks, "_global_optimizer_pre_hooks", OrderedDict())
+    monkeypatch.setattr(hooks, "_global_optimizer_post_hooks", OrderedDict())
+    seen: list[str] = []
+    for who in "ab":
+        around_steps(
+            lambda _, who=who: seen.append(f"{who} before"),
+            lambda _, who=who: seen.append(f"{who} update"),
+            lambda _, who=who: seen.append(f"{who} after"),
+        )
+    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.1)
+    optimizer.step()
+    assert seen == ["a before", "a update", "b before", "b update", "a after", "b after"]
+    seen.clear()
+    with part_of_a_step():
+        assert inside_a_step()
+        optimizer.step()
+    assert seen == ["a update", "b update"] and not inside_a_step()

@@ -11,7 +11,7 @@ import pytest
 
 from hvdkit.verify.causes import Cause, likely_causes
 from hvdkit.verify.compare import compare
-from hvdkit.verify.records import Draw, Run, Step, Tensor
+from hvdkit.verify.records import CLIPPED, Draw, Event, Run, Step, Tensor
 from hvdkit.verify.tolerance import tolerance_for
 
 
@@ -37,10 +37,14 @@ STEP = Step(
 
 @pytest.fixture
 def cause_of(tmp_path: Path) -> Any:
-    """The cause that is named where these fields of the migrated run's step differ, on these ranks."""
+    """The cause that is named where these fields of the migrated run's step differ, on these ranks.
 
-    def named(ranks: tuple[int, ...], **changed: Any) -> Cause:
-        ranked = {rank: (replace(STEP, batches=(f"x{rank}",), losses=(0.5 + rank,)),) for rank in (0, 1)}
+    both: of the step in both runs.
+    """
+
+    def named(ranks: tuple[int, ...], both: dict[str, Any] | None = None, **changed: Any) -> Cause:
+        of_rank = {rank: {"batches": (f"x{rank}",), "losses": (0.5 + rank,)} for rank in (0, 1)}
+        ranked = {rank: (replace(STEP, **fields, **(both or {})),) for rank, fields in of_rank.items()}
         other = dict(ranked)
         for rank in ranks:
             fields = {
@@ -95,6 +99,14 @@ def test_gradients_times_one_number(cause_of):
     assert "every gradient is 3 times the original's: clipping" in cause_of((0, 1), gradients=larger).text
     doubled = (tensor("a", "ga2", 2.0), tensor("b", "gb2", 4.0))
     assert "summed, not averaged" in cause_of((0, 1), gradients=doubled).text
+
+
+@pytest.mark.parametrize(("norm", "words"), [("5.0", "summed"), ("1.25", "twice"), ("3.0", "every gradient")])
+def test_gradients_that_were_clipped(cause_of, norm, words):
+    """The norm before it tells what clipping has made of it."""
+    clipped = (tensor("a", "ga3", 1.3), tensor("b", "gb3", 2.6))
+    before = {"events": (Event(CLIPPED, "2.5"),)}
+    assert words in cause_of((0, 1), before, gradients=clipped, events=(Event(CLIPPED, norm),)).text
 
 
 def test_updates_of_the_same_gradient(cause_of):

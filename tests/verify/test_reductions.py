@@ -76,6 +76,22 @@ def test_an_original_that_compresses(stage, tmp_path, monkeypatch):
     assert result.holds and result.comparison.identical
 
 
+@pytest.mark.launch
+def test_an_original_that_averages_itself_and_does_not_compress(tmp_path, monkeypatch):
+    """Its average cannot be made to round as Horovod does: the migrated sends what it has."""
+    scripts = Path(__file__).parents[2] / "benchmarks" / "migrations" / "byhand"
+    monkeypatch.chdir(tmp_path)
+    Path("original.py").write_text((scripts / "original.py").read_text())
+    migrated = (scripts / "right_wrapped.py").read_text()
+    assert NAMED in migrated
+    Path("migrated.py").write_text(migrated.replace(NAMED, FLOAT16[NAMED]))
+    result = verify(
+        Request(Path("original.py"), Path("migrated.py"), steps=3), lambda line: print(line, file=sys.stderr)
+    )
+    assert result.holds and result.comparison.identical
+    assert any("send them as they are" in note for note in result.notes), result.notes
+
+
 def exactly(a: list[float], b: list[float]) -> list[Fraction]:
     """Adasum of two updates without rounding."""
     one, other = ([Fraction(number) for number in side] for side in (a, b))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,8 +10,11 @@ import pytest
 import torch
 
 from hvdkit.verify.hook.tensors import describe
+from hvdkit.verify.own_scale import NAME
 from hvdkit.verify.records import ADASUM, CLIPPED, Event, Run, Step
-from hvdkit.verify.scale import NAME, compare_scale
+from hvdkit.verify.scale import compare_scale
+from hvdkit.verify.scene import Request
+from hvdkit.verify.session import verify
 
 GRADIENTS = {"weight": torch.tensor([0.5, -0.25]), "bias": torch.tensor([2.0**-20])}
 STEPS = 3
@@ -120,3 +124,27 @@ def test_adasum_is_held_against_the_first_step_alone(make):
     ranks = make("ranks", [GRADIENTS] * 2, events=(Event(ADASUM),))
     [found] = compare_scale(make("one", [GRADIENTS]), ranks).invariants
     assert found.holds and found.detail.endswith("1 step")
+
+
+@pytest.mark.launch
+@pytest.mark.parametrize(
+    ("old", "new", "cause"),
+    [
+        ("named_parameters())", "named_parameters())", ""),
+        ("named_parameters())", "named_parameters(), op=hvd.Sum)", "summed"),
+        ("loss.backward()", "(loss / hvd.size()).backward()", "twice"),
+    ],
+)
+def test_a_script_that_slices_its_tensors_itself(tmp_path, monkeypatch, old, new, cause):
+    """No loader returns its batches, so they cannot be given to another run; clipping hides most of a sum."""
+    scripts = Path(__file__).parents[2] / "benchmarks" / "migrations" / "tensors"
+    monkeypatch.chdir(tmp_path)
+    Path("original.py").write_text((scripts / "original.py").read_text())
+    Path("migrated.py").write_text((scripts / "right.py").read_text().replace(old, new))
+    request = Request(Path("original.py"), Path("migrated.py"), steps=3)
+    found = verify(request, lambda line: print(line, file=sys.stderr))
+    [scale] = [held for held in found.invariants if held.name == NAME]
+    assert scale.holds is not bool(cause)
+    assert found.holds is scale.holds
+    if cause:
+        assert scale.cause is not None and cause in scale.cause.text

@@ -7,7 +7,7 @@ both runs use the same names.
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import torch
@@ -20,14 +20,17 @@ def optimizer_parameters(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]
     return [parameter for group in optimizer.param_groups for parameter in group["params"]]
 
 
-def models_of(optimizer: torch.optim.Optimizer) -> list[torch.nn.Module]:
+def models_of(
+    optimizer: torch.optim.Optimizer, modules: Iterable[torch.nn.Module] | None = None
+) -> list[torch.nn.Module]:
     """The fewest and smallest modules that together hold the optimizer's parameters.
 
-    A wrapper holds the same parameters as the model inside it; the innermost is taken.
+    A wrapper holds the same parameters as the model inside it; the innermost is taken. modules: where to
+    look; all of the process where that is not known.
     """
     wanted = {id(parameter): place for place, parameter in enumerate(optimizer_parameters(optimizer))}
     held = []
-    for module in _all_modules():
+    for module in all_modules() if modules is None else modules:
         inside = {id(parameter) for parameter in module.parameters()}
         used = inside & wanted.keys()
         if used:
@@ -42,17 +45,18 @@ def models_of(optimizer: torch.optim.Optimizer) -> list[torch.nn.Module]:
     return found
 
 
-def untrained_modules(trained: set[int], models: list[torch.nn.Module]) -> list[torch.nn.Module]:
+def untrained_modules(
+    trained: set[int], models: list[torch.nn.Module], modules: Iterable[torch.nn.Module]
+) -> list[torch.nn.Module]:
     """The outermost modules that hold tensors, none of them trained: an average of the weights, a teacher.
 
-    trained: ids of every optimizer's parameters. models: their modules, which are recorded already. Sorted by
-    class and shapes, so that both runs give them the same places.
+    trained: ids of every optimizer's parameters. models: their modules, which are recorded already. modules:
+    all. Sorted by class and shapes, so that both runs give them the same places.
     """
-    gc.collect()  # what is only garbage in one run may still lie about in the other
     inside = {id(part) for model in models for part in model.modules()}
     apart = [
         module
-        for module in _all_modules()
+        for module in modules
         if id(module) not in inside
         and _tensors(module)
         and not trained & {id(p) for p in module.parameters()}
@@ -69,7 +73,8 @@ def _signature(module: torch.nn.Module) -> tuple[str, str]:
     return type(module).__name__, str([tuple(tensor.shape) for tensor in _tensors(module)])
 
 
-def _all_modules() -> Iterator[torch.nn.Module]:
+def all_modules() -> Iterator[torch.nn.Module]:
+    """Every module of the process, by a look at all of its objects."""
     for candidate in gc.get_objects():
         # By type, not isinstance(): a lazy proxy's __class__ may run code.
         if issubclass(type(candidate), torch.nn.Module):

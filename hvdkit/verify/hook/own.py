@@ -34,7 +34,7 @@ class OwnGradients:
         for parameter in optimizer_parameters(optimizer):
             if parameter.requires_grad and parameter.is_leaf and id(parameter) not in self.watched:
                 self.watched[id(parameter)] = parameter
-                parameter.register_post_accumulate_grad_hook(self._keep)
+                parameter.register_post_accumulate_grad_hook(self._keep)  # type: ignore[no-untyped-call]
 
     def note_reduced(self, parameters: Iterable[torch.Tensor]) -> None:
         """Gradients are about to be clipped or unscaled: what is reduced is what they are now."""

@@ -5,6 +5,7 @@ The watchers (watch, loaders) call it; it knows nothing of how they got in.
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,6 +17,7 @@ import torch
 from hvdkit.verify.hook.ending import end_process, mark_end
 from hvdkit.verify.hook.names import (
     Named,
+    all_modules,
     models_of,
     named_tensors,
     optimizer_parameters,
@@ -154,10 +156,14 @@ class Recorder:
         for parameter in optimizer_parameters(optimizer):
             if parameter.is_cuda:
                 self.note_device(parameter.get_device())
-        models = models_of(optimizer)
+        gc.collect()  # what is only garbage in one run may still lie about in the other
+        modules = list(all_modules())
+        models = models_of(optimizer, modules)
         self.models.append(named_tensors(models))
         trained = {id(tensor) for made in self.made for tensor in optimizer_parameters(made)}
-        self.untrained.append(named_tensors(untrained_modules(trained, models), always_prefixed=True))
+        self.untrained.append(
+            named_tensors(untrained_modules(trained, models, modules), always_prefixed=True)
+        )
 
     def _parameters(self, optimizer: torch.optim.Optimizer) -> list[tuple[str, torch.Tensor]]:
         """Name and tensor, in the optimizer's order."""

@@ -19,40 +19,52 @@ from torch.optim.optimizer import register_optimizer_step_post_hook, register_op
 OfOptimizer = Callable[[torch.optim.Optimizer], None]
 Tell = Callable[[str, str], None]
 
-_depth = threading.local()
+
+class _Depth(threading.local):
+    """How deep this thread is in something."""
+
+    value = 0
+
+
+_parts = _Depth()  # in what steps belong to
+_steps = _Depth()  # in steps, as all that watch them count
 
 
 @contextmanager
 def part_of_a_step() -> Iterator[None]:
     """Steps taken in here belong to something larger."""
-    _depth.value = getattr(_depth, "value", 0) + 1
+    _parts.value += 1
     try:
         yield
     finally:
-        _depth.value -= 1
+        _parts.value -= 1
 
 
 def inside_a_step() -> bool:
     """Whether this thread is in a step, or in what steps belong to."""
-    return bool(getattr(_depth, "value", 0))
+    return bool(_parts.value or _steps.value)
 
 
 def around_steps(before_step: OfOptimizer, before_update: OfOptimizer, after_step: OfOptimizer) -> None:
     """Call back around each step.
 
     Only the outermost call is a step of the script, and only the innermost sees the gradients that are
-    applied: before_update is called for each, the others for the outermost.
+    applied: before_update is called for each, the others for the outermost. Several may watch, each by a
+    depth of its own.
     """
+    own = _Depth()
 
     def before(optimizer: torch.optim.Optimizer, *_: Any) -> None:
-        if not inside_a_step():
+        if not _parts.value and not own.value:
             before_step(optimizer)
         before_update(optimizer)
-        _depth.value = getattr(_depth, "value", 0) + 1
+        own.value += 1
+        _steps.value += 1
 
     def after(optimizer: torch.optim.Optimizer, *_: Any) -> None:
-        _depth.value -= 1
-        if not _depth.value:
+        own.value -= 1
+        _steps.value -= 1
+        if not _parts.value and not own.value:
             after_step(optimizer)
 
     register_optimizer_step_pre_hook(before)

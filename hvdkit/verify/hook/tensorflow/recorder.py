@@ -107,7 +107,11 @@ class Recorder:
     def complete(self) -> None:
         """This process ends by itself: add what it has done since its last record."""
         if self.file is not None and self.file.stem.endswith(f"-{os.getpid()}"):
-            more = {"saved": list(stored(self.writes)), "writes": self.writes, "printed": self.printed}
+            more: dict[str, Sequence[Any]] = {
+                "saved": list(stored(self.writes)),
+                "writes": self.writes,
+                "printed": self.printed,
+            }
             complete(self.file, more)
 
     def _ranks(self, replicas: int) -> range:

@@ -8,9 +8,9 @@ from hvdkit.migrate.conditions.answers import Answer, Code, open_at, places, row
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.coverage.unseen_training import unseen_training
 from hvdkit.migrate.facts.keras import vocabulary as words
-from hvdkit.migrate.facts.keras.model_calls import ModelCall, custom_step, keras_calls
 from hvdkit.migrate.facts.keras.applied import applied_gradients
 from hvdkit.migrate.facts.keras.gradients import is_distributed
+from hvdkit.migrate.facts.keras.model_calls import ModelCall, custom_step, keras_calls
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
@@ -18,7 +18,7 @@ from hvdkit.migrate.facts.programs.tensorflow_programs import loopless_steps, tr
 from hvdkit.migrate.facts.tensorflow.datasets import dataset_chains
 from hvdkit.migrate.facts.tensorflow.iterators import drawn_steps, own_order, shuffles_apart
 from hvdkit.migrate.facts.tensorflow.own_shares import by_size, is_cut, is_own_part, takes_share
-from hvdkit.migrate.facts.tensorflow.saving_calls import saves, summaries
+from hvdkit.migrate.facts.tensorflow.saving_calls import other_writers, saves, summaries
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Condition, State
 
@@ -170,6 +170,7 @@ def _writers(facts: Facts, program: ProgramFacts) -> Answer:
         for s in found
         if s.where is Where.ALL and not rank_kinds(facts).inside(s.names, s.node)
     ]
+    every += [(w.names, w.node) for w in other_writers(facts) if w.names in program.files]
     kept = any(site.names in program.files for site in facts.calls("hvdkit.tensorflow.keras.callbacks"))
     for site in facts.calls(*words.WRITING_CALLBACKS):
         if site.names in program.files:

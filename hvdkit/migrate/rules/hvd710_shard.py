@@ -140,7 +140,8 @@ RULE = Rule(
     id="HVD710",
     title="training data in shares",
     what=(
-        "Cuts tf.data pipelines that train right before the first shuffle, repeat or batch, and slices the arrays that "
+        "Cuts tf.data pipelines that train before the first shuffle, repeat or batch, and before what decodes or caches "
+        "each element there, and slices the arrays that "
         "fit is given, so that each rank has its own part. Data for evaluation stays whole on every rank. All ranks "
         "have to make as many steps: a pipeline that does not divide is filled up with its first elements, as a "
         "DistributedSampler does it, and arrays lose at most size() - 1 rows at the end."
@@ -172,7 +173,7 @@ RULE = Rule(
 
             model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
             model.compile(loss="mse")
-            train = tf.data.Dataset.from_tensor_slices((x, y)).cache().apply(lambda data: data.concatenate(data.repeat().take(-data.cardinality() % hvd.size())).shard(hvd.size(), hvd.rank())).shuffle(100).batch(8).prefetch(1)
+            train = tf.data.Dataset.from_tensor_slices((x, y)).apply(lambda data: data.concatenate(data.repeat().take(-data.cardinality() % hvd.size())).shard(hvd.size(), hvd.rank())).cache().shuffle(100).batch(8).prefetch(1)
             model.fit(train)
             """,
         ),

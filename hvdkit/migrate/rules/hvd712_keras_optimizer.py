@@ -10,9 +10,9 @@ from hvdkit.migrate.catalog.finding import refused, required
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.keras import vocabulary as words
+from hvdkit.migrate.facts.keras.applied import applied_gradients
 from hvdkit.migrate.facts.keras.keras_version import pinned
 from hvdkit.migrate.facts.keras.model_calls import ModelCall, custom_step, given_optimizer, takes_default
-from hvdkit.migrate.facts.keras.applied import applied_gradients
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_compiles

@@ -65,9 +65,7 @@ def _recording(names: Names, call: ast.Call, tape: Binding | None) -> ast.expr |
     return None
 
 
-def _taken(
-    facts: Facts, step: Applied, gradient: Gradient, recording: ast.expr | None
-) -> Iterator[Finding]:
+def _taken(facts: Facts, step: Applied, gradient: Gradient, recording: ast.expr | None) -> Iterator[Finding]:
     names, call = gradient.names, gradient.node
     replicated = only_with_strategy(facts, names) and names.function(call) in replicated_functions(facts)
     summed = replicated and not _by_keras(facts, gradient)

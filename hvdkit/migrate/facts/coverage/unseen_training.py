@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from hvdkit.migrate.facts.data.loaders import every_loader
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.keras import vocabulary as tensorflow
-from hvdkit.migrate.facts.keras.mentions import tensorflow_files
-from hvdkit.migrate.facts.keras.model_calls import keras_calls
 from hvdkit.migrate.facts.keras.applied import applied_gradients, hand_updates
 from hvdkit.migrate.facts.keras.gradients import gradient_of
+from hvdkit.migrate.facts.keras.mentions import tensorflow_files
+from hvdkit.migrate.facts.keras.model_calls import keras_calls
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.start_values import is_module
 from hvdkit.migrate.facts.programs.programs import ProgramFacts

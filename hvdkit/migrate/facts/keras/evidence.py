@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.keras import vocabulary as words
+from hvdkit.migrate.facts.keras.applied import applied_gradients
 from hvdkit.migrate.facts.keras.mentions import tensorflow_files
 from hvdkit.migrate.facts.keras.model_calls import keras_calls
-from hvdkit.migrate.facts.keras.applied import applied_gradients
 from hvdkit.migrate.index.names import Names
 
 

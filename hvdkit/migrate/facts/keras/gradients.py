@@ -1,4 +1,4 @@
-"""The calls that compute gradients in TensorFlow: of a tape, or of an optimizer of Keras that has one inside."""
+"""The calls that compute gradients in TensorFlow: of a tape, or of an optimizer that has one inside."""
 
 from __future__ import annotations
 
@@ -37,9 +37,7 @@ def gradient_of(facts: Facts, names: Names, call: ast.Call) -> Gradient | None:
         return None
     if function.attr == "gradient":
         if facts.flow.made(names, function.value) & {words.TAPE, *words.TAPES}:
-            return Gradient(
-                names, call, function.value, given(call, 0, "target"), given(call, 1, "sources")
-            )
+            return Gradient(names, call, function.value, given(call, 0, "target"), given(call, 1, "sources"))
         return None
     if function.attr in BY_OPTIMIZERS and is_optimizer(facts, names, function.value):
         tape = keyword(call, "tape")

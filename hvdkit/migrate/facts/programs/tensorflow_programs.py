@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.keras import vocabulary as words
-from hvdkit.migrate.facts.keras.model_calls import ModelCall, keras_calls
-from hvdkit.migrate.facts.keras.strategies import Strategies, find_strategies
 from hvdkit.migrate.facts.keras.applied import applied_gradients
+from hvdkit.migrate.facts.keras.model_calls import ModelCall, keras_calls
 from hvdkit.migrate.facts.keras.step_loops import Step, StepLoop, step_loops
+from hvdkit.migrate.facts.keras.strategies import Strategies, find_strategies
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import kinds_of, programs_of
 from hvdkit.migrate.index.names import FUNCTIONS, FunctionNode, Names

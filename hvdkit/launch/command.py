@@ -75,7 +75,9 @@ def parser() -> argparse.ArgumentParser:
         metavar="N",
         help="start again up to N times when a rank or host is lost",
     )
-    made.add_argument("--min-np", type=int, metavar="M", help="ranks that suffice for a restart (default: all)")
+    made.add_argument(
+        "--min-np", type=int, metavar="M", help="ranks that suffice for a restart (default: all)"
+    )
     made.add_argument("--force", action="store_true", help="start despite errors and TODO markers")
     made.add_argument("--no-watch", action="store_true", help="do not compare the ranks (see docs/run.md)")
     made.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND ...", help="of each rank")

@@ -18,7 +18,7 @@ from hvdkit.migrate.facts.programs.tensorflow_programs import loopless_steps, tr
 from hvdkit.migrate.facts.tensorflow.datasets import dataset_chains
 from hvdkit.migrate.facts.tensorflow.iterators import drawn_steps, own_order, shuffles_apart
 from hvdkit.migrate.facts.tensorflow.own_shares import by_size, is_cut, is_own_part, takes_share
-from hvdkit.migrate.facts.tensorflow.saving_calls import saves, summaries
+from hvdkit.migrate.facts.tensorflow.saving_calls import other_writers, saves, summaries
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Condition, State
 
@@ -170,6 +170,7 @@ def _writers(facts: Facts, program: ProgramFacts) -> Answer:
         for s in found
         if s.where is Where.ALL and not rank_kinds(facts).inside(s.names, s.node)
     ]
+    every += [(w.names, w.node) for w in other_writers(facts) if w.names in program.files]
     kept = any(site.names in program.files for site in facts.calls("hvdkit.tensorflow.keras.callbacks"))
     for site in facts.calls(*words.WRITING_CALLBACKS):
         if site.names in program.files:

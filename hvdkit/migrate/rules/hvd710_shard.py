@@ -142,11 +142,11 @@ RULE = Rule(
     id="HVD710",
     title="training data is sharded",
     what=(
-        "Cuts tf.data pipelines that train right before the first shuffle, repeat or batch, and slices the "
-        "arrays passed to fit, so that each rank has its own part. Evaluation data stays whole on every "
-        "rank. All ranks have to make the same number of steps: a pipeline that does not divide evenly is "
-        "padded with its first elements, as in a DistributedSampler, and arrays lose at most size() - 1 rows "
-        "at the end."
+        "Cuts tf.data pipelines that train before the first shuffle, repeat or batch, and before what decodes "
+        "or caches each element there, and slices the arrays passed to fit, so that each rank has its own "
+        "part. Evaluation data stays whole on every rank. All ranks have to make the same number of steps: a "
+        "pipeline that does not divide evenly is padded with its first elements, as in a DistributedSampler, "
+        "and arrays lose at most size() - 1 rows at the end."
     ),
     why=(
         "Otherwise every rank sees all of the data: an epoch would be size() passes. A "
@@ -175,7 +175,7 @@ RULE = Rule(
 
             model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
             model.compile(loss="mse")
-            train = tf.data.Dataset.from_tensor_slices((x, y)).cache().apply(lambda data: data.concatenate(data.repeat().take(-data.cardinality() % hvd.size())).shard(hvd.size(), hvd.rank())).shuffle(100).batch(8).prefetch(1)
+            train = tf.data.Dataset.from_tensor_slices((x, y)).apply(lambda data: data.concatenate(data.repeat().take(-data.cardinality() % hvd.size())).shard(hvd.size(), hvd.rank())).cache().shuffle(100).batch(8).prefetch(1)
             model.fit(train)
             """,
         ),

@@ -9,6 +9,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.catalog.finding import manual, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.tensorflow_programs import (
     migrating_files,
@@ -29,6 +30,8 @@ _SCHEDULES = {
     "CosineDecayRestarts": (1, ("first_decay_steps",)),
     "PiecewiseConstantDecay": (0, ("boundaries",)),
 }
+SCHEDULE = "keras.optimizers.schedules.LearningRateSchedule"
+OVER_STEPS = "the rate changes over steps, of which each rank takes its share"
 # schedule -> position and names of what is counted in steps: https://keras.io/api/optimizers/learning_rate_schedules
 SCHEDULES = {f"keras.optimizers.schedules.{name}": told for name, told in _SCHEDULES.items()}
 
@@ -51,6 +54,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         message = "the ranks share the steps of an epoch"
         yield safe(facts, "HVD711", names, steps, message, _edit, facts, names, steps)
     yield from _schedules(facts)
+    yield from _own_schedules(facts)
 
 
 def _schedules(facts: Facts) -> Iterator[Finding]:
@@ -70,7 +74,7 @@ def _schedules(facts: Facts) -> Iterator[Finding]:
                 or getattr(steps, "value", steps) in (None, 0)
             ):
                 continue
-            message = "the rate changes over steps, and each rank takes only its share of them"
+            message = OVER_STEPS
             if names not in fits or site.name.endswith("PiecewiseConstantDecay") or _asks(names, steps):
                 advice = (
                     f"divide by {horovod_name(facts, names)}.size() the values counted in steps of one "
@@ -79,6 +83,19 @@ def _schedules(facts: Facts) -> Iterator[Finding]:
                 yield manual("HVD711", names, steps, message, advice)
             else:
                 yield safe(facts, "HVD711", names, steps, message, divided, facts, names, steps)
+
+
+def _own_schedules(facts: Facts) -> Iterator[Finding]:
+    """Schedules of the project's own: their classes are called with the step, which counts slower now."""
+    for names in migrating_files(facts):
+        for call in names.class_calls if not only_with_strategy(facts, names) else ():
+            made = [value for value in facts.flow.values(names, call) if value.kind == "object"]
+            own = any(SCHEDULE in facts.flow.bases(value) for value in made)
+            if own and not rank_kinds(facts).inside(names, call, "size"):
+                advice = (
+                    f"divide by {horovod_name(facts, names)}.size() what it counts in steps of one process"
+                )
+                yield manual("HVD711", names, call, OVER_STEPS, advice)
 
 
 def _asks(names: Names, steps: ast.expr) -> bool:

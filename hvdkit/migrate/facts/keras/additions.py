@@ -18,7 +18,7 @@ METHODS = (*ASSIGNS, "append", "extend")
 
 @dataclass(frozen=True)
 class Addition:
-    """`sums[i].assign_add(part)`, `sums[i] += part`, `sums.append(part)`. into: values of the sums."""
+    """`sums[i].assign_add(part)`, `sums[i] += part`, `sums.append(part)`. into: what sums may be."""
 
     names: Names
     into: frozenset[Value]

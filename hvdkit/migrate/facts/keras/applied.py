@@ -139,9 +139,7 @@ class _Origins:
             over = iterated(binding) if binding.kind == "each" else None
             if over is not None:
                 yield from self.of(names, over, steps + 1, changed)
-            elif binding.kind == "assign" and isinstance(
-                binding.value, (ast.BinOp, ast.Subscript, ast.IfExp)
-            ):
+            elif binding.kind == "assign" and isinstance(binding.value, _COMPUTED):
                 yield from self.of(names, binding.value, steps + 1, changed)
 
     def _added(self, names: Names, part: ast.expr, steps: int) -> Iterator[Origin]:
@@ -152,6 +150,7 @@ class _Origins:
                 yield from self.of(addition.names, addition.part, steps + 1, True)
 
 
+_COMPUTED = (ast.BinOp, ast.Subscript, ast.IfExp)
 _HOLDERS = (ast.Call, ast.ListComp, ast.GeneratorExp, ast.List, ast.Tuple)
 
 

@@ -1,4 +1,4 @@
-"""The calls that compute gradients in TensorFlow: of a tape, or of a Keras optimizer with one inside."""
+"""The calls that compute gradients in TensorFlow: of a tape, or of an optimizer that has one inside."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from hvdkit.migrate.values.value import Value
 
 
 def is_optimizer(facts: Facts, names: Names, node: ast.expr) -> bool:
-    """Whether an expression is known to be a Keras optimizer: made by one of its classes, or by compile."""
+    """Whether an expression is known to be an optimizer of Keras: made by its classes, or by compile."""
     values = facts.flow.values(names, node)
     if any(_is_keras(facts, value) for value in values):
         return True

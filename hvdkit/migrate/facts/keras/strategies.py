@@ -24,6 +24,8 @@ KNOWN = frozenset(
         "experimental_distribute_datasets_from_function",
     )
 )
+RESOLVER = "cluster_resolver"
+ASKED = ("task_type", "task_id", "cluster_spec")  # which process this is, and which there are
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,13 @@ class Use:
         """The call `strategy.attribute(...)`."""
         parent = self.names.parents.get(self.node)
         return parent if isinstance(parent, ast.Call) and parent.func is self.node else None
+
+    @property
+    def asked(self) -> ast.Attribute | None:
+        """The `.task_id` of `strategy.cluster_resolver.task_id`, and its like."""
+        parent = self.names.parents.get(self.node)
+        known = isinstance(parent, ast.Attribute) and parent.attr in ASKED
+        return parent if known and self.node.attr == RESOLVER else None  # type: ignore[return-value]
 
 
 @dataclass(frozen=True)
@@ -70,7 +79,8 @@ def find_strategies(facts: Facts, files: Sequence[Names]) -> Strategies:
             parent = names.parents.get(node)
             if isinstance(parent, ast.Attribute):
                 use = Use(names, parent)
-                if parent.attr in KNOWN and (use.call is not None or parent.attr == "num_replicas_in_sync"):
+                called = use.call is not None or parent.attr == "num_replicas_in_sync"
+                if (parent.attr in KNOWN and called) or use.asked is not None:
                     uses.append(use)
                 else:
                     strange.append((names, parent))

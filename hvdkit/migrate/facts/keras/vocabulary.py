@@ -123,6 +123,8 @@ ORDERING = frozenset(("shuffle", "repeat"))
 BATCHING = frozenset(
     ("batch", "padded_batch", "ragged_batch", "bucket_by_sequence_length", "group_by_window")
 )
+# Those that give as many elements as they are given, each made of one, in their order.
+EACH = frozenset(("map", "cache", "prefetch", "with_options"))
 DATASETS = "tensorflow.data."
 # Functions that give a shuffled dataset in batches: argument that says whether, and that seeds it.
 SHUFFLED_BATCHES = {

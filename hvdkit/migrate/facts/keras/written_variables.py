@@ -15,11 +15,8 @@ def variables_at(facts: Facts, loop: StepLoop, names: Names, sources: ast.expr) 
     """What gradients are taken by, as it is written at the loop; "" for what cannot be written there."""
     if isinstance(sources, ast.Lambda):
         return variables_at(facts, loop, names, sources.body)
-    if (
-        isinstance(sources, ast.Call)
-        and getattr(sources.func, "id", "") in ("list", "tuple")
-        and sources.args
-    ):
+    listed = isinstance(sources, ast.Call) and getattr(sources.func, "id", "") in ("list", "tuple")
+    if listed and isinstance(sources, ast.Call) and sources.args:
         return variables_at(facts, loop, names, sources.args[0])
     if isinstance(sources, ast.BinOp) and isinstance(sources.op, ast.Add):
         return [

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.files.images import is_image
-from hvdkit.migrate.facts.files.writers import own_file
+from hvdkit.migrate.facts.files.writers import Writer, own_file, unguarded_writers
 from hvdkit.migrate.facts.keras.mentions import tensorflow_files
 from hvdkit.migrate.facts.keras.model_calls import is_model, keras_models
 from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
@@ -105,6 +105,20 @@ def _by_methods(facts: Facts) -> Iterator[Saved]:
             if model or image or any(value.name in classes for value in values):
                 target = given(call, 0, "filepath")
                 yield Saved(names, call, method, target, where_runs(facts, names, call))
+
+
+def other_writers(facts: Facts) -> Iterator[Writer]:
+    """What every rank would write besides, by open() or a library; not what a service or a logger keeps."""
+    known = {saved.node for saved in (*_by_functions(facts), *_by_methods(facts))}
+    for writer in unguarded_writers(facts):
+        if writer.node not in known and not writer.log and not _holds(writer, known):
+            yield writer
+
+
+def _holds(writer: Writer, known: set[ast.Call]) -> bool:
+    """Whether a file is opened for calls that are known to write."""
+    around = writer.names.statement(writer.node)
+    return any(node in known for node in ast.walk(around))
 
 
 def summaries(facts: Facts) -> Iterator[Saved]:

@@ -22,7 +22,8 @@ from hvdkit.migrate.values.value import Value
 def cut_at(facts: Facts, chain: Chain) -> Point | None:
     """The last expression before the elements are mixed that no dataset for evaluation passes.
 
-    Where those pass the first mixing, too, the last one before the next: skip and take count the same then.
+    Where those pass the first mixing, too, the last one before the next: skip and take count the same
+    then. What only changes or keeps each element comes after it: no rank decodes or caches another's share.
     """
     wanted = (*words.ORDERING, *words.BATCHING)
     mixing = [i for i, (_, call) in enumerate(chain.ops) if operation(call) in wanted]
@@ -31,6 +32,8 @@ def cut_at(facts: Facts, chain: Chain) -> Point | None:
         return None
     least = min(point.before for point in free)
     first = next((i for i in mixing if i >= least), len(chain.ops))
+    while first > least and operation(chain.ops[first - 1][1]) in words.EACH:
+        first -= 1
     before = [point for point in free if point.before <= first]
     return max(before, key=lambda point: (point.before, chain.points.index(point)))
 

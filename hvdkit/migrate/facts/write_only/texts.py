@@ -14,8 +14,10 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.files.vocabulary import DUMPS
 from hvdkit.migrate.facts.files.writers import Writer, handed, is_target, path_and_mode
 from hvdkit.migrate.facts.init.init_order import has_rank
+from hvdkit.migrate.facts.keras.vocabulary import KINDS
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.programs.reached_code import trained_by
+from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
+from hvdkit.migrate.facts.programs.reached_code import runs_in, trained_by
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.index.statements import statements_above
 
@@ -67,7 +69,7 @@ _TELLS = ("print", "format", "info")
 def text_block(facts: Facts, writer: Writer) -> list[ast.stmt]:
     """The statements around a writer that may be left out on the other ranks; [] when that is not known."""
     names = writer.names
-    if not trained_by(facts, names, writer.node) or not has_rank(facts, names, names.statement(writer.node)):
+    if not _trainings(facts, names, writer.node) or not has_rank(facts, names, names.statement(writer.node)):
         return []
     block = writer.opened or next((p for p in names.ancestors(writer.node) if isinstance(p, ast.stmt)), None)
     row: list[ast.stmt]
@@ -89,6 +91,12 @@ def text_block(facts: Facts, writer: Writer) -> list[ast.stmt]:
     if not all(_stays_inside(names, row, name) for name in _bound(row)):
         return []
     return [] if any(path and is_read(facts, names, writer.node, path) for path in paths) else row
+
+
+def _trainings(facts: Facts, names: Names, node: ast.AST) -> list[ProgramFacts]:
+    """The programs that train on ranks, with PyTorch or TensorFlow, and come to a node."""
+    others = [program for program in programs_of(facts) if program.kind in KINDS]
+    return trained_by(facts, names, node) + [p for p in others if runs_in(facts, p, names, node)]
 
 
 def opened_to_closed(names: Names, call: ast.Call) -> list[ast.stmt]:
@@ -222,8 +230,8 @@ def is_read(facts: Facts, names: Names, writer: ast.AST, path: ast.expr, depth: 
         and _reads(where, node)
     ]
     return bool(reads) and any(
-        any(program in trained_by(facts, *read) for read in reads)
-        for program in trained_by(facts, names, writer)
+        any(program in _trainings(facts, *read) for read in reads)
+        for program in _trainings(facts, names, writer)
     )
 
 

@@ -6,4 +6,4 @@ data, info = tfds.load("mnist", with_info=True, as_supervised=True)
 train, test = data["train"], data["test"]
 model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
 model.compile("sgd", "mse")
-model.fit(train.map(scale).apply(hvd.shard_dataset).shuffle(100).batch(8), validation_data=test.batch(8))
+model.fit(train.apply(hvd.shard_dataset).map(scale).shuffle(100).batch(8), validation_data=test.batch(8))

@@ -4,4 +4,4 @@ import tensorflow as tf
 model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
 model.compile(loss="mse")
 train = tf.keras.utils.image_dataset_from_directory("images", seed=1)
-model.fit(train.prefetch(1).apply(lambda data: data.concatenate(data.repeat().take(-data.cardinality() % hvd.size())).shard(hvd.size(), hvd.rank())))
+model.fit(train.apply(lambda data: data.concatenate(data.repeat().take(-data.cardinality() % hvd.size())).shard(hvd.size(), hvd.rank())).prefetch(1))

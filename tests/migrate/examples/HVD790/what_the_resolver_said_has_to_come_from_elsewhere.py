@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 strategy = tf.distribute.MultiWorkerMirroredStrategy()
-chief = strategy.cluster_resolver.task_id == 0
+resolver = strategy.cluster_resolver
 with strategy.scope():
     model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
 model.fit(data)

@@ -13,7 +13,8 @@ CAUSE = Cause(
     ),
     fix="ssh {host} 'uptime; dmesg | tail' says whether it is up, and what the kernel killed",
     find=says(
-        r"^hvdkit: rank (?P<rank>\d+) on (?P<host>\S+) failed first: it was not heard (?:from again|of any more)"
+        r"^hvdkit: rank (?P<rank>\d+) on (?P<host>\S+) failed first: "
+        r"it was not heard (?:from again|of any more)"
     ),
     excerpt="""\
 hvdkit: rank 1 on node1 failed first: it was not heard from again (killed, or its host is down)

@@ -31,7 +31,7 @@ _SCHEDULES = {
     "PiecewiseConstantDecay": (0, ("boundaries",)),
 }
 SCHEDULE = "keras.optimizers.schedules.LearningRateSchedule"
-OVER_STEPS = "the rate changes over steps, of which each rank takes its share"
+OVER_STEPS = "the rate changes over steps, and each rank takes only its share of them"
 # schedule -> position and names of what is counted in steps: https://keras.io/api/optimizers/learning_rate_schedules
 SCHEDULES = {f"keras.optimizers.schedules.{name}": told for name, told in _SCHEDULES.items()}
 

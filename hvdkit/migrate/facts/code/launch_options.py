@@ -100,7 +100,7 @@ class Options:
         return self._parsers(*option.parser)
 
     def namespaces(self, names: Names, expression: ast.expr) -> set[Value]:
-        """The parse_args calls that an expression's value may come from, unpacked into another object or not."""
+        """The parse_args calls that an expression's value may come from, unpacked into an object or not."""
         values = set(self._facts.flow.values(names, expression))
         for value in list(values):
             for where, given in self._unpacked(value):

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from hvdkit.migrate.index.names import FunctionNode, Names
-from hvdkit.migrate.values.arguments import positional
+from hvdkit.migrate.values.arguments import given, positional
 
 OPTIMIZER = "torch.optim.?"  # the name of what is made from torch.optim
 
@@ -45,6 +45,12 @@ def looked_up_in(node: ast.expr | None) -> ast.expr | None:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == looks and node.args:
         return node.args[0]
     return None
+
+
+def name_looked_up(node: ast.Call | ast.Subscript) -> str | None:
+    """The constant name that a lookup asks a module for; None for a computed one."""
+    asked = node.slice if isinstance(node, ast.Subscript) else given(node, 1, "name")
+    return str(asked.value) if isinstance(asked, ast.Constant) else None
 
 
 def calls_by_text(

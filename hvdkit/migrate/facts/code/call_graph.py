@@ -13,8 +13,7 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.index.names import FunctionNode, Names
 from hvdkit.migrate.project.files import does_more_than_define
-from hvdkit.migrate.values.arguments import given
-from hvdkit.migrate.values.lookups import looked_up_in
+from hvdkit.migrate.values.lookups import looked_up_in, name_looked_up
 from hvdkit.migrate.values.value import Value
 
 Way = tuple[Names, ast.AST]
@@ -152,14 +151,12 @@ class CallGraph:
     @cached_property
     def _asked_by_text(self) -> list[tuple[Names, ast.expr, ast.expr, str | None]]:
         """What looks something up in a module: where, the module and the text; None for a computed one."""
-        found = []
+        found: list[tuple[Names, ast.expr, ast.expr, str | None]] = []
         for where in self._facts.files:
             inside = (*where.calls.get("vars", ()), *where.attributes.get("__dict__", ()))
             for asks in (*where.calls.get("getattr", ()), *(where.parents[node] for node in inside)):
                 if isinstance(asks, (ast.Call, ast.Subscript)) and (holder := looked_up_in(asks)) is not None:
-                    text = asks.slice if isinstance(asks, ast.Subscript) else given(asks, 1, "name")
-                    known = str(text.value) if isinstance(text, ast.Constant) else None
-                    found.append((where, asks, holder, known))
+                    found.append((where, asks, holder, name_looked_up(asks)))
         return found
 
     def _has(self, holder: Names, names: Names, name: str) -> bool:

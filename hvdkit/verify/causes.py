@@ -151,7 +151,7 @@ def _repeats(comparison: Comparison, first: Difference) -> Cause | None:
         return None
     return Cause(
         "HVD301",
-        "all ranks get the same samples: the sampler lacks rank or size, or the seed is the same on all ranks",
+        "all ranks get the same samples: the sampler lacks rank or size, or all ranks have the same seed",
     )
 
 

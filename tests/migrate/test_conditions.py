@@ -91,18 +91,18 @@ BREAKS = [
         DEVICE,
         "may use, the same device: train.py:10",
     ),
-    ("rank=hvd.rank())", "rank=hvd.rank()) if asked else None", SHARDED, "could not be shown: train.py:8"),
+    ("rank=hvd.rank())", "rank=hvd.rank()) if asked else None", SHARDED, "draws all of it: train.py:8"),
     (
         "rank=hvd.rank())",
         "rank=hvd.rank()) if asked else RandomSampler(data)",
         SHARDED,
-        "be shown: train.py:8",
+        "draws all of it: train.py:8",
     ),
     (
         "    sampler = ",
         "    import random\n    order = random.sample(data, 9)\n    sampler = ",
         SHARDED,
-        "by itself",
+        "separately",
     ),
     ("DataLoader(data, sampler=sampler)", "DataLoader(data, shuffle=True)", SHARDED, "loader at train.py:9"),
     ("        sampler.set_epoch(epoch)\n", "", EPOCHS, "no set_epoch was found for the loader at train.py:9"),
@@ -118,7 +118,7 @@ BREAKS = [
         "    model = ",
         "    teacher = torch.nn.Linear(2, 1)\n    model = ",
         WEIGHTS,
-        "the module that is made at train.py:10",
+        "the module created at train.py:10",
     ),
     (
         "    for epoch in range(3):\n",
@@ -138,7 +138,7 @@ BREAKS = [
         FILES,
         "of each host",
     ),
-    ("hvd.allreduce_(loss, op=hvd.Sum)", "hvd.allreduce(loss, op=hvd.Sum)", REDUCTIONS, "thrown away"),
+    ("hvd.allreduce_(loss, op=hvd.Sum)", "hvd.allreduce(loss, op=hvd.Sum)", REDUCTIONS, "discarded"),
     ("Linear(2, 1).cuda()", "DataParallel(torch.nn.Linear(2, 1))", LEFTOVERS, "DataParallel at train.py:10"),
 ]
 

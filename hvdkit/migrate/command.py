@@ -28,7 +28,7 @@ EXAMPLES = """\
 examples:
   hvdkit migrate train.py                    show the diff and what is left to you; writes nothing
   hvdkit migrate . --write                   rewrite a project in place (hvdkit migrate --undo restores it)
-  hvdkit migrate train.py --output horovod/  write the migrated files elsewhere
+  hvdkit migrate train.py --output migrated/ write the migrated files elsewhere
   hvdkit migrate train.py --target hvdkit    the shorter wrapper form (import hvdkit.torch as hvd)
   hvdkit migrate . --check                   exit 1 if anything would change or is left to you, for CI
   hvdkit migrate train.py --write --verify   run both versions, write only if every weight agrees

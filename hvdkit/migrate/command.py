@@ -145,9 +145,15 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _report(plan: Plan, options: Options, args: argparse.Namespace, result: Verification | None) -> None:
+    from hvdkit.migrate.report.html import as_html
     from hvdkit.migrate.report.sarif import as_sarif
 
-    put_reports(args, lambda: _data(plan, result), lambda: as_sarif(plan, Path.cwd()))
+    put_reports(
+        args,
+        lambda: _data(plan, result),
+        lambda: as_sarif(plan, Path.cwd()),
+        lambda: as_html(plan),
+    )
     if talk(args) is not sys.stdout:
         return
     from hvdkit.migrate.report.text import show

@@ -29,9 +29,7 @@ def add_reports(group: argparse._ArgumentGroup, what: str) -> None:
 def check_places(args: argparse.Namespace) -> None:
     """Raises: UsageError where two reports would be one file, or the page would go to a terminal."""
     if args.html == STDOUT or (args.html is not None and args.html in (args.json, args.sarif)):
-        raise UsageError(
-            f"--html {args.html} is not a file of its own", "", "name a file: --html hvdkit.html"
-        )
+        raise UsageError(f"--html {args.html} is not a separate file", "", "name a file: --html hvdkit.html")
     if args.json is not None and args.json == args.sarif:
         raise UsageError(
             f"--json {args.json} and --sarif {args.sarif} are the same place",

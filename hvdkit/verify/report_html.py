@@ -31,7 +31,8 @@ def _body(result: Verification) -> Iterator[str]:
     if drawn := curves(lines, "loss on rank 0 after each step"):
         yield f"<h2>Loss on rank 0</h2>{drawn}"
     largest = _largest(result)
-    if drawn := curves([("largest difference", largest)], "largest difference of any value, step by step"):
+    drawn = curves([("largest difference", largest)], "largest difference of any value, step by step")
+    if drawn and any(largest):
         yield f"<h2>Largest difference per step</h2>{drawn}"
     if comparison.differences:
         yield "<h2>Differences</h2>"
@@ -48,7 +49,7 @@ def _body(result: Verification) -> Iterator[str]:
         yield table(("step", "rank", "what", "original", "migrated"), rows)
     if result.invariants:
         yield "<h2>What must hold on several ranks</h2>"
-        rows = [
+        held = [
             (
                 f'<span class="{"good" if one.holds else "bad"}">{"holds" if one.holds else "fails"}</span>',
                 escape(one.name),
@@ -56,7 +57,7 @@ def _body(result: Verification) -> Iterator[str]:
             )
             for one in result.invariants
         ]
-        yield table(("", "condition", "shown by"), rows)
+        yield table(("", "condition", "shown by"), held)
     yield "<h2>Notes</h2><ul>"
     causes = cause_lines((*result.causes, *causes_of(result.invariants)))
     yield from (f"<li>{escape(line)}</li>" for line in dict.fromkeys([*causes, *details(result)]))

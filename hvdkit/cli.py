@@ -15,6 +15,7 @@ from hvdkit.errors import HvdkitError
 from hvdkit.printable import make_printable
 
 COMMANDS: dict[str, tuple[str, str]] = {
+    "init": ("hvdkit.start.command", "look at a folder, and name what to type next"),
     "migrate": ("hvdkit.migrate.command", "rewrite a script or a project to Horovod"),
     "check": ("hvdkit.check.command", "find what is silently wrong in a script that uses Horovod"),
     "verify": ("hvdkit.verify.command", "prove that a migrated script computes what the original does"),
@@ -42,6 +43,19 @@ examples:
 """
 
 
+FIRST = """\
+hvdkit takes a PyTorch or TensorFlow training script to a correct, fast Horovod job, and proves it.
+
+  hvdkit init                               look at this folder, and name what to type next
+  hvdkit migrate train.py                   show the change and what is left to you; --write writes it
+  hvdkit verify train_ddp.py train_hvd.py   run both on 2 ranks and compare every weight
+  hvdkit check train.py                     find what is silently wrong in a Horovod script
+  hvdkit explain --log job.log              find why a job failed or hangs
+
+usage: hvdkit COMMAND [ARGUMENTS]; `hvdkit --help` lists all commands
+"""
+
+
 def usage() -> str:
     """The text of `hvdkit --help`."""
     width = max(map(len, COMMANDS))
@@ -59,9 +73,12 @@ def main(argv: list[str]) -> int:
     """Run one command line (without the program's name) and return its exit code."""
     if argv[:1] == ["help"] and len(argv) > 1:
         argv = [argv[1], "--help"]
-    if not argv or argv[0] in ("-h", "--help", "help"):
+    if not argv:
+        print(FIRST, end="")
+        return 2
+    if argv[0] in ("-h", "--help", "help"):
         print(usage(), end="")
-        return 0 if argv else 2
+        return 0
     if argv[0] in ("-V", "--version"):
         print(f"hvdkit {__version__}")
         return 0

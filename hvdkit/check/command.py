@@ -124,8 +124,14 @@ def _wrong(plan: Plan, options: Options, fixed: bool) -> int:
 
 def _report(plan: Plan, options: Options, args: argparse.Namespace) -> None:
     from hvdkit.migrate.report.data import as_json
+    from hvdkit.migrate.report.html import as_html
     from hvdkit.migrate.report.sarif import as_sarif
 
-    put_reports(args, lambda: as_json(plan), lambda: as_sarif(plan, Path.cwd(), all_rules(), SARIF_LEVELS))
+    put_reports(
+        args,
+        lambda: as_json(plan),
+        lambda: as_sarif(plan, Path.cwd(), all_rules(), SARIF_LEVELS),
+        lambda: as_html(plan),
+    )
     if talk(args) is sys.stdout:
         show(plan, options, args.diff)

@@ -58,7 +58,7 @@ def parser() -> argparse.ArgumentParser:
         type=int,
         default=2,
         metavar="N",
-        help="number of containers, with equally many ranks each (default: 2)",
+        help="number of containers, which share the ranks evenly (default: 2)",
     )
     what.add_argument("--gpu", action="store_true", help="use the CUDA image, and one GPU for each rank")
     what.add_argument("--image", metavar="NAME", help="name of the image (default: the project's folder)")

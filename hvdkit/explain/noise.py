@@ -12,8 +12,8 @@ _KNOWN: tuple[tuple[str, str], ...] = (
     (r"pkg_resources is deprecated", "Horovod's launcher uses an old part of setuptools, which still works"),
     (r"Read -1, expected \d+, errno = 1", "Open MPI may not copy one way in a container and takes another"),
     (r"process has executed an operation involving a call", "Open MPI warns of DataLoader workers"),
-    (r"initializing an OpenFabrics device|No OpenFabrics connection", "Open MPI goes on over TCP"),
-    (r"WARN Failed to open libibverbs", "NCCL goes on over TCP, where there is no InfiniBand"),
+    (r"initializing an OpenFabrics device|No OpenFabrics connection", "Open MPI continues over TCP"),
+    (r"WARN Failed to open libibverbs", "NCCL continues over TCP, where there is no InfiniBand"),
     (
         r"Could not load dynamic library|unable to open mca_\w+: .*\(ignored\)",
         "it is done without that library",
@@ -22,10 +22,10 @@ _KNOWN: tuple[tuple[str, str], ...] = (
     (r"`lr_scheduler\.step\(\)` before `optimizer\.step\(\)`", "PyTorch does not see Horovod's step()"),
     (
         r"TF-TRT Warning|Could not find cuda drivers|oneDNN custom operations",
-        "TensorFlow tells how it was built",
+        "TensorFlow reports how it was built",
     ),
     (r"FutureWarning|DeprecationWarning", "a library warns its developers"),
-    (r"_ARRAY_API not found|Failed to initialize NumPy", "PyTorch goes on without NumPy"),
+    (r"_ARRAY_API not found|Failed to initialize NumPy", "PyTorch continues without NumPy"),
     (r"cannot set LC_CTYPE|setlocale:", "the shell on the other host has another language set"),
 )
 _PATTERNS = tuple((re.compile(pattern), reason) for pattern, reason in _KNOWN)

@@ -19,12 +19,12 @@ cause: rank 1 failed at /proj/train.py:14: KeyError: 'label'  [own_error]
 It reads the output of a failed or hanging job (`-` for stdin), puts together the lines of each rank that
 horovodrun and mpirun mix, and names the cause, the line that shows it, why it happens and what fixes it. What
 else is in the log comes after it: mostly what follows from the cause, such as the other ranks' `Horovod has
-been shut down`. Lines that look bad and are not are told as harmless. `--json` says the same to machines.
+been shut down`. Lines that look bad and are not are listed as harmless. `--json` writes the same as JSON.
 
 | exit code | meaning |
 |---|---|
 | 0 | a cause is named |
-| 1 | unknown: the log says nothing of why a Horovod job failed; the answer says what to try next |
+| 1 | unknown: the log does not show why a Horovod job failed; the answer says what to try next |
 | 2 | there is no such file, or nothing in it |
 
 It needs neither torch nor Horovod, starts nothing and sends nothing. What any program may say (a full disk, a

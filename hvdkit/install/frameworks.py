@@ -72,7 +72,7 @@ def ask(name: str, python: str = sys.executable) -> Framework | None:
 
     Raises: BrokenFrameworkError if it is installed and its import fails.
     """
-    # Looked up first, so that a module missing *inside* the framework is not taken for its absence.
+    # Looked up first, so that a module missing *inside* the framework does not count as its absence.
     code = (
         f"import importlib.util as u, sys\nif u.find_spec({name!r}) is None: sys.exit(3)\n{_QUESTIONS[name]}"
     )

@@ -28,7 +28,7 @@ EXAMPLES = """\
 examples:
   hvdkit migrate train.py                    show the diff and what is left to you; writes nothing
   hvdkit migrate . --write                   rewrite a project in place (hvdkit migrate --undo restores it)
-  hvdkit migrate train.py --output horovod/  write the migrated files elsewhere
+  hvdkit migrate train.py --output migrated/ write the migrated files elsewhere
   hvdkit migrate train.py --target hvdkit    the shorter wrapper form (import hvdkit.torch as hvd)
   hvdkit migrate . --check                   exit 1 if anything would change or is left to you, for CI
   hvdkit migrate train.py --write --verify   run both versions, write only if every weight agrees
@@ -158,9 +158,15 @@ def _report(plan: Plan, options: Options, args: argparse.Namespace, result: Veri
 
 
 def _put_reports(plan: Plan, args: argparse.Namespace, result: Verification | None) -> None:
+    from hvdkit.migrate.report.html import as_html
     from hvdkit.migrate.report.sarif import as_sarif
 
-    put_reports(args, lambda: _data(plan, result), lambda: as_sarif(plan, Path.cwd()))
+    put_reports(
+        args,
+        lambda: _data(plan, result),
+        lambda: as_sarif(plan, Path.cwd()),
+        lambda: as_html(plan),
+    )
 
 
 def _data(plan: Plan, result: Verification | None) -> dict[str, Any]:
@@ -181,7 +187,7 @@ def _output(plan: Plan, paths: Sequence[Path], args: argparse.Namespace) -> None
         raise UsageError(
             f"{os.path.relpath(outside)} would be rewritten, too, and is outside {os.path.relpath(base)}",
             "the files under --output would not run without it; nothing was written",
-            f"pass the folder of both: {os.path.relpath(Path(os.path.commonpath([base, outside])))}",
+            f"pass the folder that contains both: {os.path.relpath(Path(os.path.commonpath([base, outside])))}",
         )
     folder = Path(os.path.abspath(args.output))
     wanted = {

@@ -20,7 +20,7 @@ def main_process_first(*, local: bool = False) -> Iterator[None]:
     The block must hold no collective: rank 0 would wait in it for ranks that wait for rank 0.
 
     Args:
-        local: local rank 0 of each host goes first, for a disk that each host has of its own.
+        local: local rank 0 of each host goes first, for a separate disk on each host.
             Without it rank 0 goes first, for a disk that all share.
 
     Raises:

@@ -47,6 +47,7 @@ def parser() -> argparse.ArgumentParser:
     )
     add_run_options(made)
     made.add_argument("--json", metavar="FILE", help="write the result here; - is stdout")
+    made.add_argument("--html", metavar="FILE", help="write the result of two scripts as one HTML file")
     return made
 
 
@@ -59,7 +60,10 @@ def main(argv: list[str]) -> int:
             f"more than two scripts: {' '.join(map(str, asked.scripts[2:]))}",
             fix="put `--` before script arguments",
         )
-    _check_writable(asked.json)
+    _check_writable("--json", asked.json)
+    _check_writable("--html", asked.html)
+    if asked.html and len(asked.scripts) == 1:
+        raise UsageError("--html compares two scripts", fix="hvdkit verify ORIGINAL MIGRATED --html FILE")
     # As Ctrl-C: a runner that is told to stop must not leave two jobs behind.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     from hvdkit.verify import report, report_alone
@@ -73,6 +77,10 @@ def main(argv: list[str]) -> int:
         _put(asked.json, report_alone.as_json(checked), lambda: report_alone.print_result(checked))
         return 0 if checked.holds else 1
     result = verify(request, show_progress)
+    if asked.html:
+        from hvdkit.verify.report_html import as_html
+
+        Path(asked.html).write_text(as_html(result), encoding="utf-8")
     _put(asked.json, report.as_json(result), lambda: report.print_result(result))
     return 0 if result.holds else 1
 
@@ -91,12 +99,12 @@ class UnwritableError(HvdkitError):
     """The file for the result cannot be written; said before the scripts run, not after."""
 
 
-def _check_writable(file: str | None) -> None:
+def _check_writable(option: str, file: str | None) -> None:
     if file in (None, "-"):
         return
     try:
         Path(str(file)).open("w").close()  # and an earlier result is gone if this one fails
     except OSError as error:
         raise UnwritableError(
-            f"--json {file}: {error.strerror}", fix="name a file in a folder that exists"
+            f"{option} {file}: {error.strerror}", fix="name a file in a folder that exists"
         ) from error

@@ -1,6 +1,6 @@
 """What both runs save under one name in one step: the same state, complete.
 
-Only what is known as state is held against the original's: tensors that both runs held at a step, bit for
+Only what is known as state is compared with the original's: tensors that both runs held at a step, bit for
 bit (and, for what is missing, that the original held). A checkpoint has more in it, which may differ: the
 states of generators, times, metrics of one rank.
 """

@@ -47,7 +47,7 @@ def print_result(result: Verification) -> None:
     console.print(_steps(result))
     console.print()
     print_invariants(console, result.invariants)
-    for line in _details(result):
+    for line in details(result):
         console.print(Text(line))
     console.print(Text(verdict(result), style=f"bold {'green' if result.holds else 'red'}"))
 
@@ -114,7 +114,8 @@ def _steps(result: Verification) -> Table:
     return table
 
 
-def _details(result: Verification) -> Iterator[str]:
+def details(result: Verification) -> Iterator[str]:
+    """The first difference, likely causes, the bar and the notes, a line each."""
     comparison = result.comparison
     if not comparison.agree:
         first = comparison.differences[0]

@@ -43,7 +43,7 @@ def test_a_second_process_of_a_rank_is_turned_away() -> None:
         "process 9 on b has rank 1, which is already connected: rank 1 (process 1 on a)"
     )
     assert join(members, member(1)) == {"slot": None}, "the first one is not disturbed"
-    assert "turned away: rank 1 (process 9 on b)" in members.absent(5).seen
+    assert "rejected: rank 1 (process 9 on b)" in members.absent(5).seen
 
 
 def test_who_did_not_come_is_named() -> None:

@@ -28,7 +28,7 @@ def test_a_cause_is_told_with_its_place_and_what_is_harmless(
 ) -> None:
     assert main(["explain", "--log", str(log)]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("cause: 4 ranks were asked for and the hosts have fewer slots  [slots]\n")
+    assert out.startswith("cause: 4 ranks were requested and the hosts have fewer slots  [slots]\n")
     assert f"{log}:2: ValueError: Requested more processes (4)" in out
     assert f"harmless: {log}:1:" in out
 

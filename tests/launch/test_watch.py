@@ -88,7 +88,7 @@ def test_models_that_are_each_ranks_own_are_left_alone() -> None:
         for rank, weight in enumerate(("aa", "bb")):
             job.state(rank, weight, step, wrapped=False, counts={})
     assert job.watch.parted is None
-    assert len(job.said) == 1 and "each rank trains a model of its own" in job.said[0]
+    assert len(job.said) == 1 and "each rank trains a different model" in job.said[0]
     alone = Job()
     alone.state(0, "aa")
     assert alone.watch.parted is None and alone.said == []

@@ -161,7 +161,7 @@ def test_a_link_inside_and_a_folder_named_by_a_link_are_followed(tree: Path) -> 
 def test_output_replaces_nothing_unasked(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
     git(tree)
     assert main(["migrate", "train.py", "--output", "."]) == 2
-    assert f"already there: {tree}/train.py" in capsys.readouterr().err
+    assert f"these files exist: {tree}/train.py" in capsys.readouterr().err
     assert (tree / "train.py").read_text() == DDP
     assert main(["migrate", "train.py", "--output", ".", "--force"]) == 0
     assert (tree / "train.py").read_text() == HVD
@@ -204,7 +204,7 @@ def test_output_leaves_no_half_of_a_program(tree: Path, capsys: pytest.CaptureFi
     (tree / "deep" / "main.py").write_text("import sys\n\nsys.path.append('..')\nimport train\n" + DDP)
     git(tree)
     assert main(["migrate", "deep", "--output", "new"]) == 2
-    assert "pass the folder that contains both: ." in capsys.readouterr().err
+    assert "pass the folder of both: ." in capsys.readouterr().err
     assert not (tree / "new").exists()
 
 

@@ -139,11 +139,11 @@ def test_a_batch_that_is_left_out_is_no_gradient_that_is(tmp_path: Path) -> None
         ),
         (
             f"loss = model(x).sum()\nloss.backward()\nrate = loss.item()\n{STEP}",
-            "`rate` in the step at train.py:",
+            "`rate` in the update at train.py:",
         ),
         (
             f"loss = model(x).sum()\nloss.backward()\nif loss.item() < 1:\n{indent(STEP, '    ')}",
-            "`loss.item() < 1` in the step at train.py:",
+            "`loss.item() < 1` in the update at train.py:",
         ),
         (
             "tensors = [model.weight, model.bias]\nmodel(x).sum().backward()\nfor p in tensors:\n"

@@ -125,7 +125,7 @@ def test_a_record_that_is_no_file_of_records(
             file.truncate(LARGEST + 1)
     said = refused(tree, capsys)
     assert (
-        f"it holds {LARGEST + 1} bytes" if kind == "huge" else f"it is a {kind}, not a regular file"
+        f"it is {LARGEST + 1} bytes" if kind == "huge" else f"it is a {kind}, not a regular file"
     ) in said
 
 

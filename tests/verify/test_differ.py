@@ -6,6 +6,7 @@ import pytest
 
 from hvdkit.verify.differences import Stage
 from hvdkit.verify.report import as_json, verdict
+from hvdkit.verify.report_html import as_html
 
 pytestmark = pytest.mark.launch
 
@@ -139,3 +140,5 @@ def test_caught_and_named(stage, mistake):
     assert any(words in cause.text for cause in result.causes), result.causes
     assert verdict(result).startswith("differ")
     assert as_json(result)["holds"] is False
+    page = as_html(result)
+    assert 'class="verdict bad">differ' in page and "<h2>Differences</h2>" in page and "<polyline" in page

@@ -47,8 +47,8 @@ RULE = Rule(
     id="HVD816",
     title="the batch of each rank is multiplied by the number of ranks",
     what=(
-        "With N ranks the global batch is N * N times the given one: memory runs out, or training goes on "
-        "with far fewer steps an epoch than meant, at the wrong learning rate."
+        "With N ranks the global batch is N * N times the given one: memory runs out, or training continues "
+        "with far fewer steps per epoch than intended, at the wrong learning rate."
     ),
     why="nn.DataParallel splits one batch over the devices; a Horovod rank loads its own, so batch_size is per rank.",
     safety="Nothing is edited: the learning rate and the schedule depend on the batch size.",

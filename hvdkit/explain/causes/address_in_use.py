@@ -8,8 +8,8 @@ CAUSE = Cause(
     id="address_in_use",
     title="a port is taken{where}",
     why=(
-        "Another program, or what is left of an earlier job, listens there; or several ranks open one "
-        "port, as when horovodrun starts torch.distributed.launch, or each rank a server of its own."
+        "A different program, or a remnant of an earlier job, listens there; or several ranks open the "
+        "same port, as when horovodrun starts torch.distributed.launch, or each rank starts its own server."
     ),
     fix=(
         "ss -ltnp on that host shows who has it: end what an earlier job left; start "

@@ -8,8 +8,8 @@ CAUSE = Cause(
     id="build_framework",
     title="Horovod's build does not find the framework {detail}",
     why=(
-        "pip builds in an environment of its own, where no framework is installed, or the framework is "
-        "in another Python than the one that builds."
+        "pip builds in an isolated environment without a framework, or the framework "
+        "belongs to a different Python."
     ),
     fix=(
         "hvdkit install-horovod, which builds in this environment; with pip: install the framework "

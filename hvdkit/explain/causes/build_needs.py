@@ -8,8 +8,8 @@ CAUSE = Cause(
     id="build_needs",
     title="Horovod's build does not find {name}",
     why=(
-        "The build was asked for it by a HOROVOD_ variable, or finds only half of it: the library "
-        "without its headers, or another version's."
+        "A HOROVOD_ variable requests it, or the build finds only a part: the library without its headers, "
+        "or those of a different version."
     ),
     fix=(
         "install it with its headers (apt-get install libopenmpi-dev for MPI, libnccl-dev for NCCL, the "

@@ -8,8 +8,8 @@ CAUSE = Cause(
     id="controller_missing",
     title="this Horovod has no {what}",
     why=(
-        "horovodrun was asked for it, or has nothing else: CMake was missing when Horovod was built "
-        "(Gloo), or no mpicxx was on PATH (MPI), and pip installs a Horovod without it all the same."
+        "horovodrun was started with it, or has nothing else: CMake was missing when Horovod was built "
+        "(Gloo), or no mpicxx was on PATH (MPI), and pip installs a Horovod without it anyway."
     ),
     fix=(
         "hvdkit install-horovod, which builds with both and proves it; or start with the other one: "

@@ -8,7 +8,7 @@ CAUSE = Cause(
     id="dtype_mismatch",
     title="the ranks sent tensors of different types",
     why="{detail} One rank runs another branch of the code, or autocast on one rank alone.",
-    fix=("convert on all ranks alike before the call, as in hvd.allreduce(tensor.float(), name=...)"),
+    fix=("convert on all ranks before the call, as in hvd.allreduce(tensor.float(), name=...)"),
     find=says(
         r"Mismatched data types: (?P<detail>.*)",
     ),

@@ -8,9 +8,9 @@ CAUSE = Cause(
     id="gpu_assert",
     title="a check on the GPU failed{where}: an index, a label or an input is out of range",
     why=(
-        "A kernel checks its input and stopped: mostly a label that is not below the number of classes, "
-        "or an index that is not in an embedding. CUDA tells it later, at another call than the one "
-        "that did it."
+        "A kernel checks its input and stopped: usually a label that is not below the number of "
+        "classes, or an index outside an embedding. CUDA reports it later, at a different call than the one "
+        "that caused it."
     ),
     fix=(
         "CUDA_LAUNCH_BLOCKING=1 names the line; the same batch on the CPU names the index; check "

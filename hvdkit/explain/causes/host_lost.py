@@ -8,16 +8,13 @@ CAUSE = Cause(
     id="host_lost",
     title="rank {rank} on {host} was not heard from again",
     why=(
-        "It ended without a word: its host is down or cut off, or all of its processes were killed at once, "
+        "It ended silently: its host is down or unreachable, or all of its processes were killed at once, "
         "by a container that is out of memory or a scheduler at its time limit."
     ),
     fix="ssh {host} 'uptime; dmesg | tail' says whether it is up, and what the kernel killed",
-    find=says(
-        r"^hvdkit: rank (?P<rank>\d+) on (?P<host>\S+) failed first: "
-        r"it was not heard (?:from again|of any more)"
-    ),
+    find=says(r"^hvdkit: rank (?P<rank>\d+) on (?P<host>\S+) failed first: it was not heard (?:from|of any)"),
     excerpt="""\
-hvdkit: rank 1 on node1 failed first: it was not heard from again (killed, or its host is down)
+hvdkit: rank 1 on node1 failed first: it was not heard of any more (killed, or its host is gone)
 """,
     level=Level.OWN,
 )

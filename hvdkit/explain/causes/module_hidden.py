@@ -59,7 +59,7 @@ CAUSE = Cause(
         "`import {name}` takes the first {name} on Python's path, where the folder of the script comes first:"
         " the script's own file is imported in the place of the package."
     ),
-    fix="rename {file} (and what imports it); remove the __pycache__ beside it",
+    fix="rename {file} (and what imports it); remove the __pycache__ next to it",
     find=find,
     excerpt="""\
 ModuleNotFoundError: No module named 'horovod.torch'; 'horovod' is not a package

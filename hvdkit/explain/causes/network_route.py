@@ -8,7 +8,7 @@ CAUSE = Cause(
     id="network_route",
     title="the ranks do not reach each other over the network: {said}",
     why=(
-        "Each host tells the others all of its addresses, also those of interfaces that lead nowhere "
+        "Each host sends the others all of its addresses, including those of interfaces that lead nowhere "
         "else, such as docker0 or virbr0, and the other side tries one of them; or a firewall drops the "
         "connection."
     ),

@@ -7,7 +7,7 @@ from hvdkit.explain.cause import Cause, says
 CAUSE = Cause(
     id="not_started",
     title="hvdkit run did not start the job: {seen}",
-    why="It looks at the hosts before it starts anything: {why}",
+    why="It checks the hosts before it starts anything: {why}",
     fix="{fix}",
     find=says(
         # What one of the checks found comes before what the command says of all.
@@ -18,7 +18,7 @@ CAUSE = Cause(
     ),
     excerpt="""\
 error   horovod  localhost: /proj/horovod.py hides the package: `import horovod.torch.mpi_ops` fails: ...
-                   why: Python imports it instead
+                   why: Python takes it instead
 """,
     general={
         "seen": "what its checks found",

@@ -8,7 +8,7 @@ CAUSE = Cause(
     id="rendezvous",
     title="a rank does not reach the rendezvous server{where}",
     why=(
-        "Under Gloo the ranks find each other through a small server beside rank 0 "
+        "Under Gloo the ranks find each other through a small rendezvous server next to rank 0 "
         "(HOROVOD_GLOO_RENDEZVOUS_ADDR and _PORT): it is not up, it has ended, a firewall is "
         "between, or HOROVOD_* variables of an earlier job are still set."
     ),

@@ -45,7 +45,7 @@ CAUSE = Cause(
     why=(
         "DataLoader workers hand their batches over in shared memory, NCCL and MPI connect the ranks of "
         "a host"
-        " through it, and all share one /dev/shm: a container gets 64 MB of it unless told otherwise. "
+        " through it, and all share one /dev/shm: a container gets 64 MB of it by default. "
         "Memory of it"
         " that is not there ends a process with a bus error."
     ),

@@ -6,7 +6,7 @@ from hvdkit.explain.cause import Cause, says
 
 CAUSE = Cause(
     id="slots",
-    title="{asked} ranks were asked for and the hosts have fewer slots",
+    title="{asked} ranks were requested and the hosts have fewer slots",
     why=(
         "-H host:slots or the host file says how many ranks each host takes; without it mpirun counts cores."
     ),

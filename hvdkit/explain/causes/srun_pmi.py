@@ -8,8 +8,8 @@ CAUSE = Cause(
     id="srun_pmi",
     title="the ranks cannot join under srun: MPI and Slurm have no PMI in common",
     why=(
-        "srun tells the ranks of each other through PMI or PMIx. This MPI was built without the one "
-        "that srun offers, so MPI_Init fails, or each rank takes itself for the only one."
+        "srun connects the ranks through PMI or PMIx. This MPI was built without the one that srun "
+        "offers, so MPI_Init fails, or each rank assumes that it is the only one."
     ),
     fix=(
         "srun --mpi=list shows what Slurm has: srun --mpi=pmix (or pmi2) with an Open MPI that was "

@@ -7,7 +7,7 @@ from hvdkit.explain.cause import Cause, says
 CAUSE = Cause(
     id="ssh_host_key",
     title="ssh does not trust a host's key",
-    why=("The host was set up anew since it was last seen, or was never seen: ssh stops rather than ask."),
+    why=("The host was reinstalled since the last connection, or is new: ssh stops instead of asking."),
     fix=(
         "ssh-keygen -R HOST, then ssh-keyscan HOST >> ~/.ssh/known_hosts, once you have made sure"
         " that it is the right machine"

@@ -8,7 +8,7 @@ CAUSE = Cause(
     id="worker_ended",
     title="a DataLoader worker ended{where}, and its own error is not in the log",
     why=(
-        "The worker is a process of its own: it ended without handing its exception over, by "
+        "The worker is a separate process: it ended without passing on its exception, by "
         "os._exit(), in native"
         " code, or because it was killed for memory."
     ),

@@ -15,7 +15,7 @@ def file_diff(file: FilePlan) -> list[str]:
 
     name = os.path.relpath(file.path)
     lines = difflib.unified_diff(
-        _lines(file.before), _lines(file.after), f"a/{name}", f"b/{name}", lineterm=""
+        lines_of(file.before), lines_of(file.after), f"a/{name}", f"b/{name}", lineterm=""
     )
     return list(lines)
 
@@ -25,7 +25,7 @@ def plan_diff(plan: Plan) -> list[str]:
     return [line for file in plan.changed for line in file_diff(file)]
 
 
-def _lines(text: str) -> list[str]:
+def lines_of(text: str) -> list[str]:
     """Lines as the source counts them; an unfinished last line is marked as diff does."""
     lines = re.split(NEWLINE, text)
     if lines and lines[-1] == "":

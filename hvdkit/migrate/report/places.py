@@ -21,10 +21,15 @@ def add_reports(group: argparse._ArgumentGroup, what: str) -> None:
     group.add_argument(
         "--sarif", type=Path, metavar="FILE", help="the findings as SARIF 2.1.0 (- for standard output)"
     )
+    group.add_argument(
+        "--html", type=Path, metavar="FILE", help=f"{what} as one HTML file, to read in a browser"
+    )
 
 
 def check_places(args: argparse.Namespace) -> None:
-    """Raises: UsageError where two reports would be one file."""
+    """Raises: UsageError where two reports would be one file, or the page would go to a terminal."""
+    if args.html == STDOUT or (args.html is not None and args.html in (args.json, args.sarif)):
+        raise UsageError(f"--html {args.html} is not a separate file", "", "name a file: --html hvdkit.html")
     if args.json is not None and args.json == args.sarif:
         raise UsageError(
             f"--json {args.json} and --sarif {args.sarif} are the same place",
@@ -39,9 +44,14 @@ def talk(args: argparse.Namespace) -> TextIO:
 
 
 def put_reports(
-    args: argparse.Namespace, data: Callable[[], dict[str, Any]], sarif: Callable[[], dict[str, Any]]
+    args: argparse.Namespace,
+    data: Callable[[], dict[str, Any]],
+    sarif: Callable[[], dict[str, Any]],
+    html: Callable[[], str],
 ) -> None:
     """Write the reports that were asked for. Raises: HvdkitError where a file cannot be written."""
+    if args.html is not None:
+        put(args.html, printable(html()).encode())
     for place, report in ((args.json, data), (args.sarif, sarif)):
         if place is None:
             continue

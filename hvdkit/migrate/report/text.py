@@ -24,9 +24,12 @@ MARKS = {State.PROVEN: ("yes", "green"), State.OPEN: ("open", "yellow"), State.N
 def show(plan: Plan, options: Options, diff: bool, table: bool) -> None:
     """Diff, post-conditions, what to know, what is left, the summary, and the verdict on each program.
 
+    The verdict also comes before a diff, which may fill several screens.
     table: whether the conditions that hold are listed, too.
     """
-    if diff:
+    if diff and plan.changed:
+        for verdict, colour in verdicts(plan):
+            show_line((verdict, colour))
         show_diff(plan)
     for program in plan.programs:
         if program.kind != "none" or program.conditions:

@@ -70,7 +70,7 @@ def at_once(call: Collective, parts: Sequence[Part]) -> list[Edit]:
     source = call.names.source
     edits.own_lines(source, call.statement)
     if call.in_tuple:
-        raise edits.CannotEdit("it stands in one statement with others")
+        raise edits.CannotEdit("it is in the same statement as others")
     made = edits.recast(source, call.whole, parts, call.statement)
     for wait in call.waits or ():
         statement = call.names.statement(wait)

@@ -120,7 +120,7 @@ def sampler_edits(facts: Facts, loader: Loader) -> list[Edit]:
         if not own_line:
             raise edits.CannotEdit("its data set is created inside it, in a larger expression")
         if "#" in dataset:
-            raise edits.CannotEdit("a comment stands inside its data set")
+            raise edits.CannotEdit("there is a comment inside its data set")
         name = _beside(names, stem, "dataset")
         lines.append(f"{name} = {_moved_out(names, statement, loader.dataset)}")
         made.append(edits.replace(source, loader.dataset, name))

@@ -161,7 +161,7 @@ RULE = Rule(
             mean = torchmetrics.MeanMetric()
             model(x).sum().backward()
             """,
-            reason="the group that torchmetrics asks for is still to be made when Horovod has been initialised",
+            reason="the group that torchmetrics asks for is created later, when Horovod is initialized",
         ),
     ),
 )

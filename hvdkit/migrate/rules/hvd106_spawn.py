@@ -109,7 +109,7 @@ RULE = Rule(
         "processes, none of them connected by Horovod."
     ),
     safety=(
-        "Safe where the spawn is a statement of its own and its worker creates the process group: spawn's "
+        "Safe where the spawn is a separate statement and its worker creates the process group: spawn's "
         "first argument to the worker is the process's number on this host, which is the local rank."
     ),
     check=check,

@@ -79,7 +79,7 @@ RULE = Rule(
         "Leaves a process group of Horovod's ranks, on Gloo, in programs that use a library which asks "
         "torch.distributed itself: timm's create_loader, reduce_tensor and distribute_bn, torchmetrics, "
         "webdataset, torcheval, the loaders of dgl and ffcv, losses of lightly and open_clip, "
-        "vector_quantize_pytorch, pytorchvideo, inplace_abn's synchronised layers."
+        "vector_quantize_pytorch, pytorchvideo, inplace_abn's synchronized layers."
     ),
     why=(
         "What these do is inside the library. Without a process group timm raises, and "
@@ -88,7 +88,7 @@ RULE = Rule(
     ),
     safety=(
         "Safe: the group has the same ranks, and Horovod does not use it. It is on Gloo, also for GPUs, so "
-        "that no second NCCL communicator waits beside Horovod's; gradients never go through it. Where the "
+        "that no second NCCL communicator exists next to Horovod's; gradients never go through it. Where the "
         "call cannot be rewritten in its place, the program is refused."
     ),
     check=check,

@@ -121,8 +121,8 @@ RULE = Rule(
     what=(
         "Drops .module where the object is a model that DDP or DataParallel wrapped, through any alias, "
         "attribute, collection or call. Where it may be something else that has a .module, and the model "
-        "has none, it is asked for: "
-        'getattr(x, "module", x). Tests for the wrapper, and a .module that cannot be followed, are reported.'
+        "has none, it becomes getattr(x, "
+        '"module", x). Tests for the wrapper, and a .module that cannot be followed, are reported.'
     ),
     why="Without DDP there is no wrapper to look through; the attribute would not exist.",
     safety=(

@@ -56,7 +56,7 @@ RULE = Rule(
     ),
     safety=(
         "Safe: only where it is shown that all gradients of the optimizer's model are summed and divided by "
-        "the world size once, after every backward pass and before anything looks at them; anything else is "
+        "the world size once, after every backward pass and before anything reads them; anything else is "
         "refused (HVD904). With two ranks in float32 the weights are bit-identical; with more, the last bit "
         "of a gradient may differ. A parameter without a gradient now "
         "has zeros, which is reported where the program skips such parameters. Suggested where they are "

@@ -124,8 +124,8 @@ RULE = Rule(
     what=(
         "Wraps the optimizer of a model that fit trains in hvd.DistributedOptimizer: where it is made, or "
         "in the call of "
-        'compile. A name such as "adam" becomes keras.optimizers.get("adam") first. A model whose class may choose an optimizer '
-        "of its own, when compile is given none, is left to you."
+        'compile. A name such as "adam" becomes keras.optimizers.get("adam") first. A model whose class may choose its '
+        "own optimizer, when compile is given none, is left to you."
     ),
     why="It averages the gradients of all ranks before they are applied. Without it every rank trains a different model.",
     safety=(

@@ -75,7 +75,7 @@ RULE = Rule(
     ),
     safety=(
         "Safe: every rank makes the same data as before, and passes exactly one wait. A test or a loop "
-        "around the download is part of what is waited for. In a return, beside calls of the script's own "
+        "around the download is part of what is waited for. In a return, next to calls of the script's own "
         "functions, and in files that other programs import it is reported."
     ),
     check=check,

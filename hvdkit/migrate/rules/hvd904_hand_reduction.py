@@ -25,7 +25,7 @@ ADVICE = (
 )
 STAYS = "what is done to gradients here stays as it is, and no Horovod optimizer averages them as well"
 WAIT = (
-    "reduce gradients in calls that wait (or whose handle's wait() stands in the same function), or wrap "
+    "reduce gradients in calls that wait (or whose handle's wait() is in the same function), or wrap "
     "the model in DistributedDataParallel instead, and run hvdkit migrate again"
 )
 UNLIKE = "Horovod's optimizer, which is faster, was not proven to do the same"

@@ -141,9 +141,9 @@ RULE = Rule(
         "epochs), or that adds a group of parameters to its optimizer later."
     ),
     why=(
-        "Horovod looks at requires_grad when the optimizer is wrapped, DDP when it is built. What is frozen "
-        "or not there then is never reduced: the ranks' weights part, and no error is raised. A program may "
-        "build DDP first, freeze, and be right with it."
+        "Horovod looks at requires_grad when the optimizer is wrapped, DDP when it is built. Parameters "
+        "that are frozen or missing then are never reduced: the ranks' weights diverge without any error. A "
+        "program that builds DDP first and freezes afterwards is correct."
     ),
     safety=(
         "Nothing is edited in any file of the program. With --target hvdkit such programs are migrated. "

@@ -4,7 +4,7 @@ Two updates a and b become (1 - a.b / 2 a.a) a + (1 - a.b / 2 b.b) b; with more 
 combined first, then pairs of pairs (Maleki et al., Scaling Distributed Training with Adaptive Summation,
 2020). Horovod's CPU operation computes dot products, factors and sum in float64 and rounds once for each
 pair. Another order of the additions in a dot product can move that rounding by a unit in the last place and
-no further. In the migrated run each result is held against this bound and training goes on from the closed
+no further. In the migrated run each result is compared with this bound and training goes on from the closed
 form, as it does in the original: so no rounding is carried to the next step, and every bit of the rest must
 agree.
 """

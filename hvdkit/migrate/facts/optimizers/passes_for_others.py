@@ -20,7 +20,7 @@ from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optim
 from hvdkit.migrate.index.names import LOOPS, Names
 from hvdkit.migrate.values.value import Value
 
-OTHERS = "another model's backward pass goes through these parameters"
+OTHERS = "a different model's backward pass reaches these parameters"
 
 Leads = Mapping[ast.Call, Set[ast.Call]]
 

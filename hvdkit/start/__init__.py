@@ -1,0 +1,1 @@
+"""`hvdkit init`: what a folder holds, and what to type next."""

@@ -1,0 +1,79 @@
+"""`hvdkit init`: looks at a folder and names the next command. Runs and imports nothing of the project."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from hvdkit.arguments import parsed
+from hvdkit.errors import UsageError
+from hvdkit.start.folder import Folder, look
+
+EPILOG = """\
+examples:
+  hvdkit init                what is in the current folder, and what to type next
+  hvdkit init ~/project      the same for a different folder
+  hvdkit init --json         the same as JSON
+
+Nothing is run, imported or written. Exit code: 0 a next step is named, 1 nothing to migrate was found.
+"""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run `hvdkit init`. Raises UsageError where there is no such folder."""
+    parser = argparse.ArgumentParser(
+        prog="hvdkit init",
+        description="Look at a folder: framework, launcher, Horovod, and what to type next.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("folder", nargs="?", default=".", help="default: the current folder")
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    args = parsed(parser, argv[1:])
+    folder = Path(os.path.abspath(args.folder))
+    if not folder.is_dir():
+        raise UsageError(f"{args.folder} is not a folder", "", "hvdkit init, in the folder of the project")
+    found = look(folder)
+    steps = next_steps(found)
+    if args.json:
+        rows = {"schema": 1, "found": found.as_json(), "next": [command for command, _ in steps]}
+        print(json.dumps(rows, indent=2))
+    else:
+        _show(found, steps)
+    return 0 if found.scripts else 1
+
+
+def next_steps(found: Folder) -> list[tuple[str, str]]:
+    """What to type, with the reason, in order."""
+    if not found.scripts:
+        return [("hvdkit migrate SCRIPT", "no script here trains with PyTorch, TensorFlow or Keras")]
+    first = found.scripts[0].name
+    if found.scripts[0].uses_horovod:
+        steps = [(f"hvdkit check {first}", "it uses Horovod: find what is silently wrong")]
+    else:
+        steps = [(f"hvdkit migrate {first}", "see the change; nothing is written")]
+        steps += [(f"hvdkit migrate {first} --write", "write it; hvdkit migrate --undo restores the file")]
+    if not found.horovod:
+        steps.append(("hvdkit install-horovod", f"Horovod is not installed{_for(found)}"))
+    return [*steps, (f"hvdkit run -np 2 python {first}", "start two ranks on this machine")]
+
+
+def _for(found: Folder) -> str:
+    return "" if found.framework_installed else ", and neither is a framework: install that first"
+
+
+def _show(found: Folder, steps: list[tuple[str, str]]) -> None:
+    scripts = ", ".join(script.name for script in found.scripts[:3]) or "none"
+    more = f" and {len(found.scripts) - 3} more" if len(found.scripts) > 3 else ""
+    print(f"scripts    {scripts}{more}")
+    print(f"framework  {', '.join(found.frameworks) or 'none'}")
+    print(f"launcher   {', '.join(found.launchers) or 'none found'}")
+    users = sum(script.uses_horovod for script in found.scripts)
+    print(f"Horovod    {found.horovod or 'not installed'}; used by {users} of {len(found.scripts)} scripts")
+    print("\nnext:")
+    width = max(len(command) for command, _ in steps)
+    for command, why in steps:
+        print(f"  {command:<{width}}  # {why}")

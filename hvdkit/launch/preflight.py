@@ -96,6 +96,8 @@ def start(report: Report, wanted: Start) -> Start:
             why="no rank was started; ranks report to this machine and connect to each other",
             fix=f"hvdkit doctor -H {wanted.hosts.argument}",
         )
+    if wanted.controller and not wanted.world:
+        _refuse_unbuilt(wanted.controller, report.facts)
     return replace(
         wanted,
         controller=wanted.controller or _controller(report.facts),
@@ -108,6 +110,17 @@ def start(report: Report, wanted: Start) -> Start:
 def _controller(facts: Mapping[str, Mapping[str, Any]]) -> str:
     answers = [fact["horovod"]["value"] for fact in facts.values() if "value" in fact.get("horovod", {})]
     return "mpi" if shutil.which("mpirun") and all("mpi" in built(answer) for answer in answers) else "gloo"
+
+
+def _refuse_unbuilt(controller: str, facts: Mapping[str, Mapping[str, Any]]) -> None:
+    for host, fact in facts.items():
+        has = built(fact["horovod"]["value"]) if "value" in fact.get("horovod", {}) else ()
+        if has and controller not in has:  # where nothing loads, the check of Horovod has said so
+            raise PreflightError(
+                f"Horovod on {host or 'this machine'} was built without {controller}",
+                why="no rank was started; its ranks could not meet",
+                fix="leave the option out, or hvdkit install-horovod",
+            )
 
 
 def _crowded(facts: Mapping[str, Mapping[str, Any]], used: HostList) -> bool:

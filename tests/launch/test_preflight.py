@@ -75,3 +75,16 @@ def test_a_start_takes_controller_and_cores_from_the_report() -> None:
 def test_without_a_network_nothing_is_started_even_by_force() -> None:
     with pytest.raises(PreflightError, match="no network"):
         start(report(), Start(2, parse_hosts("192.0.2.77:2"), "gloo"))
+
+
+def test_a_controller_that_was_not_built_is_refused() -> None:
+    found = report()
+    fact = found.facts["localhost"]["horovod"]["value"]["torch"]["horovod"]
+    fact["mpi"] = False
+    try:
+        with pytest.raises(PreflightError, match="built without mpi"):
+            start(found, Start(2, parse_hosts("localhost:2"), "mpi"))
+        assert start(found, Start(2, parse_hosts("localhost:2"), "gloo")).controller == "gloo"
+        assert start(found, Start(2, parse_hosts("localhost:2"), "gloo", world="torch")).world == "torch"
+    finally:
+        fact["mpi"] = True

@@ -104,7 +104,7 @@ def start(report: Report, wanted: Start) -> Start:
         controller=wanted.controller or _controller(report.facts),
         launcher=next((host.name for host in wanted.hosts.hosts if is_own_address(host.name)), LAUNCHER),
         # More hosts may have been examined than the job has now: on one machine ranks meet by its loopback.
-        route=None if here else report.route,
+        route=None if here and len(wanted.hosts.hosts) == 1 else report.route,
         crowded=_crowded(report.facts, wanted.hosts),
     )
 

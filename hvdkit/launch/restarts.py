@@ -46,7 +46,7 @@ def run(wanted: Wanted, ranks: int, least: int, say: Callable[[str], None]) -> O
         report = replace(report, findings=tuple(each for each in report.findings if each.host not in lost))
         now = min(ranks, left.slots)
         used = enough(left, now)
-        say(f"starting {now} ranks on {used.argument}")
+        say(f"starting {now} {'rank' if now == 1 else 'ranks'} on {used.argument}")
         try:
             outcome = attempt(wanted, used, now, report, number, say)
         except HvdkitError as error:

@@ -38,10 +38,12 @@ class Start:
 
 
 def command_line(start: Start, command: Sequence[str]) -> list[str]:
-    """The arguments of horovodrun, what starts it first."""
+    """The arguments of horovodrun, what starts it first. Raises: LauncherError."""
     # Its cache of the last hour's answers survives the cluster that gave them.
     # What was built has been looked at before the start, where it counts: on every host.
-    made = [*UNCHECKED, "-np", str(start.ranks), "-H", start.hosts.argument, "--disable-cache"]
+    found = find_horovodrun()
+    launcher = [*UNCHECKED] if Path(found).parent == Path(sys.executable).parent else [found]
+    made = [*launcher, "-np", str(start.ranks), "-H", start.hosts.argument, "--disable-cache"]
     made += [f"--{start.controller}", *_network(start), *start.ssh.options]
     if start.start_timeout is not None:
         made += ["--start-timeout", str(start.start_timeout)]

@@ -90,17 +90,21 @@ def start(report: Report, wanted: Start) -> Start:
     installed, else Gloo.
     Raises: PreflightError if ranks on other hosts would have no way to this one, whatever was forced.
     """
-    if report.route is None and not all(is_own_address(host.name) for host in wanted.hosts.hosts):
+    here = all(is_own_address(host.name) for host in wanted.hosts.hosts)
+    if report.route is None and not here:
         raise PreflightError(
             f"no network connects every host to every other: {', '.join(report.hosts)} were examined",
             why="no rank was started; ranks report to this machine and connect to each other",
             fix=f"hvdkit doctor -H {wanted.hosts.argument}",
         )
+    if wanted.controller and not wanted.world:
+        _refuse_unbuilt(wanted.controller, report.facts)
     return replace(
         wanted,
         controller=wanted.controller or _controller(report.facts),
         launcher=next((host.name for host in wanted.hosts.hosts if is_own_address(host.name)), LAUNCHER),
-        route=report.route,
+        # More hosts may have been examined than the job has now: on one machine ranks meet by its loopback.
+        route=None if here and len(wanted.hosts.hosts) == 1 else report.route,
         crowded=_crowded(report.facts, wanted.hosts),
     )
 
@@ -108,6 +112,17 @@ def start(report: Report, wanted: Start) -> Start:
 def _controller(facts: Mapping[str, Mapping[str, Any]]) -> str:
     answers = [fact["horovod"]["value"] for fact in facts.values() if "value" in fact.get("horovod", {})]
     return "mpi" if shutil.which("mpirun") and all("mpi" in built(answer) for answer in answers) else "gloo"
+
+
+def _refuse_unbuilt(controller: str, facts: Mapping[str, Mapping[str, Any]]) -> None:
+    for host, fact in facts.items():
+        has = built(fact["horovod"]["value"]) if "value" in fact.get("horovod", {}) else ()
+        if has and controller not in has:  # where nothing loads, the check of Horovod has said so
+            raise PreflightError(
+                f"Horovod on {host or 'this machine'} was built without {controller}",
+                why="no rank was started; its ranks could not meet",
+                fix="leave the option out, or hvdkit install-horovod",
+            )
 
 
 def _crowded(facts: Mapping[str, Mapping[str, Any]], used: HostList) -> bool:

@@ -42,9 +42,11 @@ def run(wanted: Wanted, ranks: int, least: int, say: Callable[[str], None]) -> O
         if left.slots < least:
             say(f"no start: {left.slots} of {ranks} ranks have a host that answers, and --min-np is {least}")
             continue
+        # What stands between a lost host and a job is no reason against one without it.
+        report = replace(report, findings=tuple(each for each in report.findings if each.host not in lost))
         now = min(ranks, left.slots)
         used = enough(left, now)
-        say(f"starting {now} ranks on {used.argument}")
+        say(f"starting {now} {'rank' if now == 1 else 'ranks'} on {used.argument}")
         try:
             outcome = attempt(wanted, used, now, report, number, say)
         except HvdkitError as error:

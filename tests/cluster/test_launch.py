@@ -34,7 +34,7 @@ SETTINGS = {
 }
 # Weights are up to 1 and change little in one epoch: some hundred times the 1e-7 of a float's last bit.
 ROUNDING = 1e-5
-SECONDS = 500
+SECONDS = 1500
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from .hosts import Cluster
 from .slurm import Slurm
 from .test_run import assert_no_process_left
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(3600)]
 
 RUN = (sys.executable, "-m", "hvdkit", "run")
 ALLOCATION = ("salloc", "--nodes=2", "--ntasks-per-node=2")
@@ -48,7 +48,7 @@ def test_an_allocation_names_the_hosts(
     path = tmp_path / "train.py"
     path.write_text(script)
     done = slurm.cluster.run(
-        "a", [*ALLOCATION, *RUN, *options, "python", path], {"SLURM_CONF": str(slurm.conf)}, timeout=600
+        "a", [*ALLOCATION, *RUN, *options, "python", path], {"SLURM_CONF": str(slurm.conf)}, timeout=1500
     )
     assert sorted(line for line in done.stdout.splitlines() if line.startswith("[")) == EVERYWHERE
     assert_no_process_left(slurm.cluster)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ import pytest
 from hvdkit.doctor.finding import Finding, Level
 from hvdkit.doctor.session import Report
 from hvdkit.launch.horovodrun import Start
-from hvdkit.launch.hosts import parse_hosts
+from hvdkit.launch.hosts import Host, HostList, parse_hosts
+from hvdkit.launch.interfaces import Interface, Route
 from hvdkit.launch.preflight import (
     PreflightError,
     UnfinishedError,
@@ -75,3 +77,25 @@ def test_a_start_takes_controller_and_cores_from_the_report() -> None:
 def test_without_a_network_nothing_is_started_even_by_force() -> None:
     with pytest.raises(PreflightError, match="no network"):
         start(report(), Start(2, parse_hosts("192.0.2.77:2"), "gloo"))
+
+
+def test_a_controller_that_was_not_built_is_refused() -> None:
+    found = report()
+    fact = found.facts["localhost"]["horovod"]["value"]["torch"]["horovod"]
+    fact["mpi"] = False
+    try:
+        with pytest.raises(PreflightError, match="built without mpi"):
+            start(found, Start(2, parse_hosts("localhost:2"), "mpi"))
+        assert start(found, Start(2, parse_hosts("localhost:2"), "gloo")).controller == "gloo"
+        assert start(found, Start(2, parse_hosts("localhost:2"), "gloo", world="torch")).world == "torch"
+    finally:
+        fact["mpi"] = True
+
+
+def test_the_one_host_that_is_left_needs_no_network() -> None:
+    """After the other was lost: horovodrun refuses an interface for ranks of one machine."""
+    route = Route({"localhost": Interface("eth0", "10.0.0.1", "10.0.0.0/24")})
+    found = replace(report(), route=route)
+    assert start(found, Start(2, parse_hosts("localhost:2"), "gloo")).route is None
+    two = HostList((Host("localhost", 1), Host("127.0.0.1", 1)))
+    assert start(found, Start(2, two, "gloo")).route == route

@@ -35,6 +35,12 @@ HOSTILE = {
     ),
     "a number for a source": ("x.ipynb", notebook(["import torch", 3]), "neither text nor a list of lines"),
     "a list for a key": ("x.ipynb", '{[1]: 2, "torch": 3, "cells": []}', "a key is no text"),
+    "magics": ("x.ipynb", notebook("import torch\n" + "%time x\n" * 20_000), ""),
+    "magics in brackets": (
+        "x.ipynb",
+        notebook("import torch\nf(\n" + "%x\n" * 20_000),
+        "too many lines that may be magics inside of brackets",
+    ),
     "half a character": ("x.ipynb", notebook("import torch\nx = '\ud83d'\n"), ""),
 }
 

@@ -63,6 +63,15 @@ def test_it_is_left_and_the_rest_is_migrated(
     assert (tmp_path / "train.py").read_text() == "import horovod.torch as hvd\n\nhvd.init()\n"
 
 
+def test_files_without_a_statement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Found by benchmarks/fuzz.py, as number 6320 of seed 2."""
+    (tmp_path / "p0.py").write_text("# torch\n")
+    (tmp_path / "p1.py").write_text("")
+    (tmp_path / "train.py").write_text(TRAIN)
+    monkeypatch.chdir(tmp_path)
+    assert main(["migrate", "."]) in (0, 1)
+
+
 @pytest.mark.timeout(20)
 def test_unit_tests_are_found_in_one_look() -> None:
     assert not is_unit_test(b"import pytest\n" * 100_000)

@@ -159,7 +159,7 @@ def is_started(facts: Facts, names: Names) -> bool:
     body = names.source.tree.body
     if main_guard(names) is not None:
         return True
-    if start_below(facts, names) in (None, body[-1]):
+    if not body or start_below(facts, names) in (None, body[-1]):
         return False
     runs = (does_something(names, one) or runs_project(facts, names, one) for one in body)
     return any(runs) or bool(commands(facts, names))

@@ -64,7 +64,7 @@ def test_it_is_left_and_the_rest_is_migrated(
 
 
 def test_files_without_a_statement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Found by benchmarks/fuzz.py, as number 6320 of seed 2."""
+    """The last of one is asked for where a program starts."""
     (tmp_path / "p0.py").write_text("# torch\n")
     (tmp_path / "p1.py").write_text("")
     (tmp_path / "train.py").write_text(TRAIN)

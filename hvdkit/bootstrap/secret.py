@@ -58,8 +58,9 @@ def of_job(environ: Mapping[str, str]) -> Secret:
     if environ.get(SECRET):
         return _checked(environ[SECRET].strip().encode("utf-8", "surrogateescape"), SECRET)
     named = environ.get(SECRET_FILE, "")
-    file = Path(named or OWN_FILE).expanduser()
-    if not named and not file.is_file():
+    # Not Path's own: these two raise where there is no home, or where it may not be looked into.
+    file = Path(os.path.expanduser(named or OWN_FILE))  # noqa: PTH111
+    if not named and not os.path.isfile(file):  # noqa: PTH113
         return Secret()
     try:
         found = read_file(file, _LARGEST).strip()

@@ -135,8 +135,8 @@ def _check_places(context: Path, script: Path, folder: Path) -> None:
         )
     if script.suffix not in (".py", ".ipynb"):
         raise UsageError(f"{script.name} is neither a .py nor an .ipynb file", "", "give the Python script")
-    for part in (*script.parts, *folder.parts):
-        _check_name(part)
+    for path in (script, folder):
+        _check_name(os.path.relpath(path, context))
     if not script.is_relative_to(context):
         raise UsageError(
             f"{script} is outside the current folder",

@@ -40,7 +40,9 @@ _IGNORED = """\
 **/.git-credentials
 **/.aws
 **/.azure
-**/.config
+**/.config/gcloud
+**/.config/gh
+**/.config/hvdkit
 **/.docker
 **/.kaggle
 **/.kube

@@ -13,18 +13,18 @@ from hvdkit.explain.log import Hit, Log
 _FORMS = tuple(
     re.compile(pattern, re.MULTILINE)
     for pattern in (
-        r"^Process (?P<rank>\d+) exit with status code (?P<code>-?\d+)",  # horovodrun under Gloo
+        r"^Process (?P<rank>\d{1,9}) exit with status code (?P<code>-?\d{1,9})",  # horovodrun under Gloo
         # mpirun, and Open MPI 5's prterun
-        r"process rank (?P<rank>\d+) with PID \d+ on node \S+ exited\s+on\s+signal (?P<signal>\d+)",
-        r"Process name: \[(?:\[\d+,\d+\]|[^\[\]\n]*),(?P<rank>\d+)\]\s+Exit code: +(?P<code>\d+)",
-        r"^hvdkit: rank (?P<rank>\d+) on \S+ failed first: "
-        r"(?:exit code (?P<code>\d+)|signal (?P<signal>\d+))",
-        r"^srun: error: \S+: tasks? (?P<rank>\d+)[\d,-]*: (?:Exited with exit code (?P<code>\d+)"
+        r"process rank (?P<rank>\d{1,9}) with PID \d+ on node \S+ exited\s+on\s+signal (?P<signal>\d{1,9})",
+        r"Process name: \[(?:\[\d+,\d+\]|[^\[\]\n]*),(?P<rank>\d{1,9})\]\s+Exit code: +(?P<code>\d{1,9})",
+        r"^hvdkit: rank (?P<rank>\d{1,9}) on \S+ failed first: "
+        r"(?:exit code (?P<code>\d{1,9})|signal (?P<signal>\d{1,9}))",
+        r"^srun: error: \S+: tasks? (?P<rank>\d{1,9})[\d,-]*: (?:Exited with exit code (?P<code>\d{1,9})"
         r"|(?P<name>Killed|Segmentation fault|Bus error|Aborted|Illegal instruction"
         r"|Floating point exception|Terminated))",
         # MPICH and Intel MPI (hydra), and IBM's jsrun
-        r"RANK (?P<rank>\d+) PID \d+ RUNNING AT \S+\s+=\s+KILLED BY SIGNAL: (?P<signal>\d+)",
-        r"first noticed rank (?P<rank>\d+)\) terminated with signal (?P<signal>\d+)",
+        r"RANK (?P<rank>\d{1,9}) PID \d+ RUNNING AT \S+\s+=\s+KILLED BY SIGNAL: (?P<signal>\d{1,9})",
+        r"first noticed rank (?P<rank>\d{1,9})\) terminated with signal (?P<signal>\d{1,9})",
     )
 )
 _NAMES = {

@@ -13,10 +13,10 @@ from hvdkit.explain.marks import plain
 
 # horovodrun under Gloo writes "[1]<stderr>:", mpirun --tag-output "[1,0]<stderr>:"; -prefix-timestamp a time.
 _TAG = re.compile(
-    r"(?:\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4})?\[(?:\d+,)?(\d+)\]<(?:stdout|stderr|stddiag)>:"
+    r"(?:\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4})?\[(?:\d+,)?(\d{1,9})\]<(?:stdout|stderr|stddiag)>:"
 )
 # `hvdkit run` writes "[1] " in front of each line of a rank, and "hvdkit: " in front of its own.
-_OWN_TAG = re.compile(r"^\[(\d+)\] ?")
+_OWN_TAG = re.compile(r"^\[(\d{1,9})\] ?")
 _OWN_WORDS = re.compile(r"^hvdkit(?: run)?: ", re.MULTILINE)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _FRAME = re.compile(r'^ +File "(?P<file>[^"]+)", line (?P<line>\d+)')

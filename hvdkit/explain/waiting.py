@@ -22,8 +22,8 @@ _OLD_ROW = re.compile(
     r"(?:[Ss]talled ops: ?)?(?<![^\s:])(?P<name>[^\s:]+) \[missing ranks: (?P<ranks>[\d, ]+)\]"
 )
 _WARNING = re.compile(r"^Missing ranks:\s*\n(?P<table>(?:\d+!?: \[.*\]\s*\n?)+)", re.MULTILINE)
-_ROW = re.compile(r"^(\d+)!?: \[(.*?)(?: \.\.\.)?\]", re.MULTILINE)
-_SUBMITTED = re.compile(r"\[(?P<rank>\d+)\]: Enqueued (?:tensors for \w+: )?(?P<names>.*)")
+_ROW = re.compile(r"^(\d{1,9})!?: \[(.*?)(?: \.\.\.)?\]", re.MULTILINE)
+_SUBMITTED = re.compile(r"\[(?P<rank>\d{1,9})\]: Enqueued (?:tensors for \w+: )?(?P<names>.*)")
 _SHOWN = 3
 
 

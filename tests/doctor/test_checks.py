@@ -67,6 +67,8 @@ CASES = [
     ("threads", {"cores": 8, "threads": 4}, {"slots": 4}, Level.WARNING, "OMP_NUM_THREADS=2"),
     ("threads", {"cores": 2, "threads": 1}, {"slots": 4}, Level.OK, ""),
     ("threads", {"cores": 8, "threads": 0}, {"slots": 1}, Level.OK, ""),
+    ("variables", {"HOROVOD_X": "Horovod 0.28.1 has no such variable"}, {}, Level.WARNING, "unset HOROVOD_X"),
+    ("variables", {}, {}, Level.OK, ""),
     ("proxies", {"set": {"http_proxy": "p"}, "through": ["b"]}, {}, Level.WARNING, "NO_PROXY=b"),
     ("proxies", {"set": {"http_proxy": "p"}, "through": []}, {}, Level.OK, ""),
     ("interfaces", interfaces(("eth0", "10.0.0.1")), {"peers": PEERS}, Level.OK, ""),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hvdkit.explain.log import parse
+from hvdkit.explain.verdict import judge
 
 
 def texts(log: str) -> list[tuple[int | None, str]]:
@@ -89,3 +90,12 @@ Horovod has been shut down.
 """
     (traceback,) = parse(log).tracebacks
     assert (traceback.error, traceback.number) == ("errors_impl.UnknownError: Horovod has been shut down.", 8)
+
+
+def test_a_number_that_no_rank_has_is_text() -> None:
+    """Python itself refuses to read more than 4300 digits."""
+    number = "9" * 5000
+    ended = f"hvdkit: rank {number} on a failed first: exit code {number}"
+    log = parse(f"[{number}]<stderr>:x\n{ended}\nhorovod\n[{number}] y")
+    assert log.ranks == ()
+    judge(log)

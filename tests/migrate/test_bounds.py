@@ -35,6 +35,12 @@ HOSTILE = {
     ),
     "a number for a source": ("x.ipynb", notebook(["import torch", 3]), "neither text nor a list of lines"),
     "a list for a key": ("x.ipynb", '{[1]: 2, "torch": 3, "cells": []}', "a key is no text"),
+    "magics": ("x.ipynb", notebook("import torch\n" + "%time x\n" * 20_000), ""),
+    "magics in brackets": (
+        "x.ipynb",
+        notebook("import torch\nf(\n" + "%x\n" * 20_000),
+        "too many lines that may be magics inside of brackets",
+    ),
     "half a character": ("x.ipynb", notebook("import torch\nx = '\ud83d'\n"), ""),
 }
 
@@ -55,6 +61,15 @@ def test_it_is_left_and_the_rest_is_migrated(
         assert any(part in said.out for part in seen.split("|")), said.out[-2000:]
         assert (tmp_path / name).read_text() == text
     assert (tmp_path / "train.py").read_text() == "import horovod.torch as hvd\n\nhvd.init()\n"
+
+
+def test_files_without_a_statement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last of one is asked for where a program starts."""
+    (tmp_path / "p0.py").write_text("# torch\n")
+    (tmp_path / "p1.py").write_text("")
+    (tmp_path / "train.py").write_text(TRAIN)
+    monkeypatch.chdir(tmp_path)
+    assert main(["migrate", "."]) in (0, 1)
 
 
 @pytest.mark.timeout(20)

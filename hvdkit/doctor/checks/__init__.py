@@ -27,10 +27,12 @@ from hvdkit.doctor.checks import (
     tensorflow,
     threads,
     torch,
+    variables,
 )
 
 _MODULES = (
     ssh, python, hvdkit_version, torch, tensorflow, horovod, operations, mpi, gpus, script, shm, limits,
-    threads, proxies, interfaces, infiniband, container, port, leftovers, names, network, reach, clocks,
+    threads, variables, proxies, interfaces, infiniband, container, port, leftovers, names, network, reach,
+    clocks,
 )  # fmt: skip
 CHECKS: dict[str, Check] = {module.CHECK.id: module.CHECK for module in _MODULES}

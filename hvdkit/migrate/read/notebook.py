@@ -26,6 +26,8 @@ MAGIC = re.compile(r"^([ \t]*)([%!?][^\n]*|[^\n#'\"]*\?{1,2}[ \t]*)$", re.MULTIL
 ASSIGNED_MAGIC = re.compile(r"^([ \t]*[\w, \t]+=[ \t]*)([%!][^\n]*)$", re.MULTILINE)
 # Cell magics that run the cell as Python, in the notebook's own variables, and time or catch what it prints.
 AROUND_PYTHON = re.compile(r"\s*%%(time|capture|prun)\b[^\n]*(\n|\Z)")
+_INDENTATION = re.compile(r"^[ \t]+", re.MULTILINE)
+_MOST_LOOKED_AT = 2_000_000  # characters, which take some seconds
 _DECODER = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\r\n]*")
 
@@ -124,9 +126,17 @@ def blanked(code: str) -> str:
             return re.sub(r"[^\n]", " ", code)
         return re.sub(r"[^\n]", " ", around.group()) + blanked(code[around.end() :])
 
+    pieces, end, looked_at = [], 0, 0
     for found in MAGIC.finditer(code):  # each is replaced by as many characters
-        if _begins_statement(code[: found.start(2)]):
-            code = code[: found.start(2)] + _nothing(found.group(2)) + code[found.end(2) :]
+        # Behind a magic a statement is over: what comes above it need not be looked at again.
+        between = code[end : found.start(2)]
+        looked_at += len(between)
+        if looked_at > _MOST_LOOKED_AT:
+            raise NotANotebook("it has too many lines that may be magics inside of brackets")
+        if _begins_statement(between):
+            pieces += [between, _nothing(found.group(2))]
+            end = found.end(2)
+    code = "".join([*pieces, code[end:]])
     return ASSIGNED_MAGIC.sub(lambda found: found.group(1) + _nothing(found.group(2)), code)
 
 
@@ -135,9 +145,12 @@ def _nothing(magic: str) -> str:
 
 
 def _begins_statement(before: str) -> bool:
-    """Whether a statement begins behind a text: no bracket or string is open, as above `% (a, b))`."""
+    """Whether a statement begins behind a text: no bracket or string is open, as above `% (a, b))`.
+
+    The text begins where a statement does. How far its lines are indented says nothing of that.
+    """
     try:
-        for _ in tokenize.generate_tokens(io.StringIO(before).readline):
+        for _ in tokenize.generate_tokens(io.StringIO(_INDENTATION.sub("", before)).readline):
             pass
     except tokenize.TokenError:
         return False

@@ -221,6 +221,8 @@ def parse(path: Path, raw: bytes) -> Source | Unreadable:
             notebook = parse_notebook(text)
         except NotANotebook as error:
             return Unreadable(path, str(error))
+        except RecursionError:
+            return Unreadable(path, "it is nested too deeply")
         text = notebook.program
     if len(text) > LARGEST:
         return Unreadable(

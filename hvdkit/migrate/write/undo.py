@@ -234,6 +234,8 @@ def _entry(last: Path, root: Path, number: int, entry: Any) -> Entry:
         raise _broken(last, f"file {number} in it has a value of the wrong type")
     below = not Path(path).is_absolute() and ".." not in Path(path).parts
     try:
+        if b"\0" in os.fsencode(path):  # Python 3.9 asks for no such file, and says that it is not there
+            raise ValueError("a null byte in a path")
         inside = below and is_inside(root / path, root)
         data = None if before is None else base64.b64decode(before, validate=True)
     except ValueError as error:  # a null byte, a character that no file name has, no base64

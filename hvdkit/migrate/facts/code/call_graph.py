@@ -152,7 +152,7 @@ class CallGraph:
     @cached_property
     def _asked_by_text(self) -> list[tuple[Names, ast.expr, ast.expr, str | None]]:
         """What looks something up in a module: where, the module and the text; None for a computed one."""
-        found = []
+        found: list[tuple[Names, ast.expr, ast.expr, str | None]] = []
         for where in self._facts.files:
             inside = (*where.calls.get("vars", ()), *where.attributes.get("__dict__", ()))
             for asks in (*where.calls.get("getattr", ()), *(where.parents[node] for node in inside)):

@@ -769,3 +769,32 @@ def test_what_runs_the_model_on_all_devices_of_the_host_is_left_over(tmp_path: P
     own = "class Parallel(torch.nn.DataParallel): ...\n\ndef main"
     made = GOOD.replace("def main", own).replace("    for epoch", "    wide = Parallel(model)\n    for epoch")
     assert table(tmp_path, made)[LEFTOVERS].state is State.OPEN
+
+
+def test_what_a_trainer_that_a_configuration_names_makes_is_not_passed_over(tmp_path: Path) -> None:
+    text = """\
+        import horovod.torch as hvd
+        import torch
+        import trainers
+
+        hvd.init()
+        torch.cuda.set_device(hvd.local_rank())
+        trainers.__dict__[read()].__dict__["Trainer"]().train()
+        """
+    trainers = """\
+        import torch
+        from torch.utils.data import DataLoader
+
+        class Trainer:
+            def __init__(self):
+                self.loader = DataLoader(data, shuffle=True)
+                self.log = torch.utils.tensorboard.SummaryWriter("logs")
+
+            def train(self):
+                for x in self.loader:
+                    self.model(x).sum().backward()
+                    self.optimizer.step()
+        """
+    rows = table(tmp_path, text, trainers=trainers)
+    assert "trainers.py:6" in rows[SHARDED].detail
+    assert "every rank writes at trainers.py:7" in rows[FILES].detail

@@ -49,7 +49,7 @@ from hvdkit.migrate.facts.optimizers.named_passes import passes_by_name
 from hvdkit.migrate.facts.optimizers.unknown_steps import unknown_steps
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
 from hvdkit.migrate.facts.programs.reached_code import is_started, run_by_nobody, runs_in
-from hvdkit.migrate.facts.programs.training_paths import training_paths
+from hvdkit.migrate.facts.programs.training_paths import may_run_in, training_paths
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Condition, State
 from hvdkit.migrate.values import vocabulary as words
@@ -212,9 +212,9 @@ def _samplers_told(facts: Facts, program: ProgramFacts) -> Answer | None:
     samplers = [
         site
         for site in facts.calls(*words.SAMPLERS - {words.ORDERED_SAMPLER})
-        if runs_in(facts, program, site.names, site.node) and not _is_off(keyword(site.node, "shuffle"))
+        if may_run_in(facts, program, site.names, site.node) and not _is_off(keyword(site.node, "shuffle"))
     ]
-    calls = [at for at in facts.methods("set_epoch") if runs_in(facts, program, at[0], at[1])]
+    calls = [at for at in facts.methods("set_epoch") if may_run_in(facts, program, at[0], at[1])]
     told = {value.node for names, _, receiver in calls for value in facts.flow.values(names, receiver)}
     untold = [site for site in samplers if site.node not in told]
     if untold:
@@ -304,7 +304,7 @@ def _follows(site: Site, names: Names, call: ast.Call) -> bool:
 
 
 def _writers(facts: Facts, program: ProgramFacts) -> Answer:
-    mine = [writer for writer in writers(facts) if runs_in(facts, program, writer.names, writer.node)]
+    mine = [writer for writer in writers(facts) if may_run_in(facts, program, writer.names, writer.node)]
     every = [
         writer
         for writer in mine

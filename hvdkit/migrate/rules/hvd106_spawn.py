@@ -56,11 +56,11 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 def _followed(facts: Facts, init: Site) -> bool:
     """Whether it is seen what comes to a call that makes a process group: a script, or another spawn's worker."""
-    below = (
+    below: list[ast.AST | None] = [
         function
         for other in launch_of(facts).spawns
         for function in functions_below(facts, other.names, other.worker)
-    )
+    ]
     return called_openly(facts, init.names, init.node) or init.names.function(init.node) in below
 
 

@@ -218,7 +218,9 @@ def _calls_of(facts: Facts, names: Names, method: ast.Attribute) -> Iterator[tup
     if isinstance(parent, ast.Call) and "functools.partial" in names.qualified(parent.func):
         parent = names.parents[parent]
     target = parent.targets[0] if isinstance(parent, ast.Assign) else None
-    for use in names.uses.get(target.id, ()) if isinstance(target, ast.Name) else ():
+    if not isinstance(target, ast.Name):
+        return
+    for use in names.uses.get(target.id, ()):
         call = names.parents[use]
         if isinstance(call, ast.Call) and call.func is use and names.scope(use) is names.scope(target):
             yield names, call

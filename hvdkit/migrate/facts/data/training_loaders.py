@@ -10,8 +10,7 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
-from hvdkit.migrate.facts.programs.reached_code import runs_in
-from hvdkit.migrate.facts.programs.training_paths import training_paths
+from hvdkit.migrate.facts.programs.training_paths import may_run_in, training_paths
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.value import Value
 
@@ -30,7 +29,7 @@ def unfollowed_loaders(facts: Facts, program: ProgramFacts) -> list[Loader]:
     """The loaders that a program makes, where no loop that trains was found to run over any of them."""
     if training_loaders(facts, program) or own_loaders(facts, program):
         return []
-    return [loader for loader in every_loader(facts) if runs_in(facts, program, loader.names, loader.node)]
+    return [o for o in every_loader(facts) if may_run_in(facts, program, o.names, o.node)]
 
 
 def own_loaders(facts: Facts, program: ProgramFacts) -> list[Value]:

@@ -8,6 +8,7 @@ from hvdkit.migrate.facts.code.call_graph import begins_in
 from hvdkit.migrate.facts.code.loops import Path, training_loops
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
+from hvdkit.migrate.facts.programs.reached_code import run_by_nobody, runs_in
 from hvdkit.migrate.index.names import Names
 
 
@@ -24,3 +25,14 @@ def training_paths(facts: Facts, program: ProgramFacts) -> list[Path]:
 
 def _outermost(path: Path) -> tuple[Names, ast.AST]:
     return path.calls[-1] if path.calls else (path.names, path.backward)
+
+
+def may_run_in(facts: Facts, program: ProgramFacts, names: Names, node: ast.AST) -> bool:
+    """Whether a node runs in a program, or is in a file that trains there and nothing is seen to run it.
+
+    A trainer that a registry or a configuration names is made by a call that is not followed.
+    """
+    if runs_in(facts, program, names, node):
+        return True
+    trains = any(path.names is names for path in training_paths(facts, program))
+    return trains and run_by_nobody(facts, names, node)

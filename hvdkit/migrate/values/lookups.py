@@ -47,6 +47,16 @@ def looked_up_in(node: ast.expr | None) -> ast.expr | None:
     return None
 
 
+def may_look_up(node: ast.expr, name: str) -> bool:
+    """Whether such an expression may be what a module has under a name: its text is that, or begins so."""
+    text = node.slice if isinstance(node, ast.Subscript) else None
+    if isinstance(node, ast.Call) and len(node.args) > 1:
+        text = node.args[1]
+    if isinstance(text, ast.Constant):
+        return text.value == name
+    return text is not None and name.startswith(_beginning(text))
+
+
 def calls_by_text(
     files: Iterable[Names], names: Names, function: FunctionNode
 ) -> Iterator[tuple[Names, ast.Call]]:

@@ -93,6 +93,8 @@ def test_others_run_what_a_library_gives_them(tmp_path: Path, script: str, runs:
         ("find = getattr(module, 'run')\nfind()", True),
         ("module.run()", True),
         ("getattr(module, 'test')()", False),
+        ("module.__dict__[name]()", True),
+        ("module.__dict__[name](1)", False),
         ("other.run()", False),
     ],
 )

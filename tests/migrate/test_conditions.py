@@ -10,6 +10,7 @@ import pytest
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import Condition, State
+from hvdkit.migrate.report.verdicts import verdicts
 
 INIT = "Horovod is initialized before CUDA"
 STARTS = "every program that calls Horovod starts it"
@@ -247,6 +248,37 @@ def test_what_only_a_program_of_one_process_writes(tmp_path: Path) -> None:
     assert rows["speak.py"][STARTS].state is State.PROVEN
     assert rows["speak.py"][FILES].state is State.NONE
     assert "its one process writes" in rows["speak.py"][FILES].detail
+
+
+def test_what_is_left_in_a_shared_file_is_left_to_those_that_train(tmp_path: Path) -> None:
+    tools = """\
+        def keep(model):
+            print("keep")
+            file = open("weights.bin", "wb")
+            model.write(file)
+        """
+    train = """\
+        import torch
+        from tools import keep
+
+        model = torch.nn.Linear(2, 1)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for x in torch.utils.data.DataLoader(data, shuffle=True):
+            model(x).sum().backward()
+            optimizer.step()
+        keep(model)
+        """
+    other = """\
+        import torch
+        from tools import keep
+
+        keep(torch.load("model.pt"))
+        """
+    for name, text in {"tools": tools, "train": train, "other": other}.items():
+        (tmp_path / f"{name}.py").write_text(dedent(text))
+    said = [line for line, _ in verdicts(make_plan([tmp_path], Options()))]
+    assert [line.partition(": ")[2] for line in said if "other.py" in line] == ["ready"]
+    assert any("left" in line for line in said if "train.py" in line)
 
 
 def test_an_evaluation_in_a_job_needs_no_training_rows(tmp_path: Path) -> None:

@@ -30,6 +30,8 @@ def verdicts(plan: Plan) -> Iterator[tuple[str, str]]:
 
 def _verdict(plan: Plan, program: Program) -> tuple[str, str]:
     files = set(program.files)
+    if program.kind == "none" and not program.refused:
+        files = {program.entry}  # what is left in files that it shares is left to those that train
     if program.refused:
         found = (f for f in plan.left if f.applicability is Applicability.REFUSED and f.path in files)
         why = next((f"{finding.message} ({program.refused})" for finding in found), program.refused)

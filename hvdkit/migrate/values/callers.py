@@ -9,7 +9,7 @@ from functools import cached_property
 from hvdkit.migrate.index.names import FUNCTIONS, FunctionNode, Names
 from hvdkit.migrate.values.arguments import fits, is_property, starting_calls
 from hvdkit.migrate.values.flow_questions import Asking
-from hvdkit.migrate.values.lookups import looked_up_in, name_looked_up
+from hvdkit.migrate.values.lookups import looked_up_in, may_look_up
 from hvdkit.migrate.values.memo import Memo
 from hvdkit.migrate.values.value import CallSite, Value
 
@@ -119,12 +119,11 @@ class Callers:
         return frozenset()
 
     def _run_looked_up(self, names: Names, call: ast.Call, module: ast.expr) -> frozenset[Value]:
-        known = name_looked_up(call.func) if isinstance(call.func, (ast.Call, ast.Subscript)) else None
         for value in self._flow.values(names, module):
             if value.kind != "module":
                 continue
             for name, bindings in value.names.module.names.items():
-                if known not in (None, name):
+                if not may_look_up(call.func, name):
                     continue
                 for held in (one for b in bindings for one in self._flow.bound(value.names, b)):
                     if held.kind == "function" and isinstance(held.node, FUNCTIONS) and fits(held.node, call):

@@ -47,10 +47,24 @@ def looked_up_in(node: ast.expr | None) -> ast.expr | None:
     return None
 
 
-def name_looked_up(node: ast.Call | ast.Subscript) -> str | None:
+def name_looked_up(node: ast.expr) -> str | None:
     """The constant name that a lookup asks a module for; None for a computed one."""
-    asked = node.slice if isinstance(node, ast.Subscript) else given(node, 1, "name")
-    return str(asked.value) if isinstance(asked, ast.Constant) else None
+    text = _text_looked_up(node)
+    return str(text.value) if isinstance(text, ast.Constant) else None
+
+
+def may_look_up(node: ast.expr, name: str) -> bool:
+    """Whether such an expression may be what a module has under a name: its text is that, or begins so."""
+    text = _text_looked_up(node)
+    if isinstance(text, ast.Constant):
+        return text.value == name
+    return text is not None and name.startswith(_beginning(text))
+
+
+def _text_looked_up(node: ast.expr) -> ast.expr | None:
+    if isinstance(node, ast.Subscript):
+        return node.slice
+    return given(node, 1, "name") if isinstance(node, ast.Call) else None
 
 
 def calls_by_text(

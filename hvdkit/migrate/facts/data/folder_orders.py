@@ -122,7 +122,7 @@ def _holders(names: Names, statement: ast.stmt) -> set[str]:
 
 def _sorted_later(names: Names, statement: ast.stmt) -> set[str]:
     """What is sorted in the same function: `files.sort()`, `files = sorted(files)`."""
-    found = set()
+    found: set[str] = set()
     for call in names.calls_in(names.function(statement) or names.source.tree):
         if _sorts(call):
             found |= {ast.unparse(given) for given in call.args[:1]}

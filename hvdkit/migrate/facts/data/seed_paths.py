@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import operator
+from collections.abc import Callable
+from typing import Any
 
 from hvdkit.migrate.facts.code.launch_options import Option
 from hvdkit.migrate.facts.facts import Facts
@@ -10,15 +13,15 @@ from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.index.names import FUNCTIONS, Names
 
 MAX_CALLERS = 4
-_COMPARED = {
-    ast.Is: lambda left, right: left is right,
-    ast.IsNot: lambda left, right: left is not right,
-    ast.Eq: lambda left, right: left == right,
-    ast.NotEq: lambda left, right: left != right,
-    ast.Gt: lambda left, right: left > right,
-    ast.GtE: lambda left, right: left >= right,
-    ast.Lt: lambda left, right: left < right,
-    ast.LtE: lambda left, right: left <= right,
+_COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
 }
 
 
@@ -51,23 +54,19 @@ def _by_default(facts: Facts, names: Names, test: ast.expr) -> bool | None:
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         answer = _by_default(facts, names, test.operand)
         return None if answer is None else not answer
-    asked, compare, other = test, bool, None
-    if isinstance(test, ast.Compare):
-        given = test.comparators[0]
-        minus = isinstance(given, ast.UnaryOp) and isinstance(given.op, ast.USub)
-        constant = given.operand if isinstance(given, ast.UnaryOp) else given
-        known = _COMPARED.get(type(test.ops[0])) if len(test.ops) == 1 else None
-        if known is None or not isinstance(constant, ast.Constant):
-            return None
-        asked, compare = test.left, known
-        other = -constant.value if minus and isinstance(constant.value, int) else constant.value
+    asked = test.left if isinstance(test, ast.Compare) else test
     options = [origin.option for origin in launch_of(facts).origins(names, asked)]
-    if len(options) != 1 or options[0] is None or options[0].required is not None:
+    option = options[0] if len(options) == 1 else None
+    if option is None or option.required is not None:
         return None
-    found, default = _default(options[0])
-    if not found or (isinstance(test, ast.Compare) and not _comparable(test, default, other)):
+    found, default = _default(option)
+    if not found or not isinstance(test, ast.Compare):
+        return bool(default) if found else None
+    compare = _COMPARED.get(type(test.ops[0])) if len(test.ops) == 1 else None
+    known, other = _constant(test.comparators[0])
+    if compare is None or not known or not _comparable(test, default, other):
         return None
-    return bool(compare(default, other) if isinstance(test, ast.Compare) else default)
+    return compare(default, other)
 
 
 def _comparable(test: ast.Compare, left: object, right: object) -> bool:
@@ -81,8 +80,13 @@ def _default(option: Option) -> tuple[bool, object]:
     default = option.default
     if default is None:
         return True, False if option.is_flag else None
-    minus = isinstance(default, ast.UnaryOp) and isinstance(default.op, ast.USub)
-    constant = default.operand if isinstance(default, ast.UnaryOp) else default
+    return _constant(default)
+
+
+def _constant(node: ast.expr) -> tuple[bool, object]:
+    """The value of a constant, also of a negative number."""
+    minus = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
+    constant = node.operand if isinstance(node, ast.UnaryOp) and minus else node
     if not isinstance(constant, ast.Constant):
         return False, None
     return True, -constant.value if minus and isinstance(constant.value, int) else constant.value

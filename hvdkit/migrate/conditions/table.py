@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hvdkit.migrate.conditions.answers import Answer, Code, open_at, places, row
 from hvdkit.migrate.conditions.devices import initialised, own_device
-from hvdkit.migrate.conditions.paths import kept_from
+from hvdkit.migrate.conditions.paths import kept_from, stays_zero
 from hvdkit.migrate.conditions.starts import STARTS_ITSELF, starts_itself
 from hvdkit.migrate.conditions.tensorflow_table import tensorflow_conditions
 from hvdkit.migrate.facts import Facts, Site
@@ -275,6 +275,9 @@ def _writers(facts: Facts, program: ProgramFacts) -> Answer:
         return open_at("one rank of each host writes (local_rank, not rank) at {}", nodes)
     if not mine:
         return Answer(State.NONE, "no call was found that writes a file")
+    alone = [writer for writer in mine if stays_zero(facts, writer.names, writer.node)]
+    if alone:
+        return open_at("the rank that is asked for above it may be 0 on every rank of a job: {}", alone)
     return Answer(State.PROVEN, f"rank 0 writes at {places(mine)}")
 
 

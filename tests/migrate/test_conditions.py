@@ -395,6 +395,37 @@ def test_ways_to_divide_the_data(tmp_path: Path, loader: str) -> None:
         assert table(tmp_path, text.replace(loader, whole))[SHARDED].state is State.OPEN
 
 
+JOINS = {
+    "hvd.size() > 1": State.PROVEN,
+    "torch.cuda.is_available() and hvd.size() > 1": State.OPEN,
+    "config.several": State.OPEN,
+}
+
+
+@pytest.mark.parametrize(("several", "state"), JOINS.items())
+def test_a_rank_that_may_stay_that_of_a_lone_process(tmp_path: Path, several: str, state: State) -> None:
+    text = f"""\
+        import horovod.torch as hvd
+        import torch
+        from settings import config
+
+        hvd.init()
+        distributed = {several}
+        rank, size = 0, 1
+        if distributed:
+            rank, size = hvd.rank(), hvd.size()
+        model = torch.nn.Linear(2, 1)
+        if distributed:
+            hvd.broadcast_parameters(model.state_dict(), root_rank=0)
+        model(x).sum().backward()
+        if rank == 0:
+            torch.save(model.state_dict(), "model.pt")
+        """
+    rows = table(tmp_path, text)
+    assert rows[FILES].state is state
+    assert rows["ranks start from the same weights"].state is state
+
+
 GUARDS = {
     "if args.rank == 0:": State.PROVEN,
     "if 0 == args.rank:": State.PROVEN,

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 from truth import held
 from truth.choices import WAYS, Choices, drawn, fitting
-from truth.examples import why_not
+from truth.examples import undefined, why_not
 from truth.programs import VALIDATED, files
 from truth.runs import Claims, Job, Seen
 
@@ -112,6 +112,11 @@ def test_a_weighted_draw_is_divided() -> None:
     ranks = {0: rank(0, epochs=whole), 1: rank(1, epochs=[epoch[1:] + epoch[:1] for epoch in whole])}
     found = held.faults(choices, [Job("one host", 0, 0, 3, ranks, "")])
     assert {fault.row for fault in found} == {held.SHARDED}
+
+
+def test_names_that_a_fragment_does_not_define() -> None:
+    text = "import os as o\nfor x, in loader:\n    def f(a): return a + x + len(o.sep)\n"
+    assert undefined(text) == {"loader"}
 
 
 def test_the_reasons_why_an_example_does_not_run() -> None:

@@ -17,6 +17,7 @@ from truth.warm import ROOT, TIMEOUT, Warm
 FOLDER = ROOT / "tests" / "migrate" / "examples"
 FRAGMENT = "a fragment: a name is not defined"
 LIMIT = 30.0  # seconds of one run
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler)
 LAYOUT = "two hosts"
 
 
@@ -63,9 +64,7 @@ def undefined(text: str) -> set[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
             (read if isinstance(node.ctx, ast.Load) else given).add(node.id)
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            given.add(node.name)
-        elif isinstance(node, ast.ExceptHandler) and node.name:
+        elif isinstance(node, DEFINITIONS) and node.name:
             given.add(node.name)
         elif isinstance(node, ast.arg):
             given.add(node.arg)

@@ -395,6 +395,28 @@ def test_ways_to_divide_the_data(tmp_path: Path, loader: str) -> None:
         assert table(tmp_path, text.replace(loader, whole))[SHARDED].state is State.OPEN
 
 
+def test_a_model_whose_parts_are_all_broadcast(tmp_path: Path) -> None:
+    text = """\
+        import horovod.torch as hvd
+        import torch
+
+        class Net(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.body = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU())
+                self.head = torch.nn.Linear(2, 1)
+
+        hvd.init()
+        net = Net()
+        hvd.broadcast_parameters(net.body.state_dict(), root_rank=0)
+        hvd.broadcast_parameters(net.head.state_dict(), root_rank=0)
+        net(x).sum().backward()
+        """
+    assert table(tmp_path, text)[WEIGHTS].state is State.PROVEN
+    whole = text.replace("hvd.broadcast_parameters(net.head.state_dict(), root_rank=0)", "")
+    assert table(tmp_path, whole)[WEIGHTS].state is State.OPEN
+
+
 JOINS = {
     "hvd.size() > 1": State.PROVEN,
     "torch.cuda.is_available() and hvd.size() > 1": State.OPEN,
@@ -423,7 +445,7 @@ def test_a_rank_that_may_stay_that_of_a_lone_process(tmp_path: Path, several: st
         """
     rows = table(tmp_path, text)
     assert rows[FILES].state is state
-    assert rows["ranks start from the same weights"].state is state
+    assert rows[WEIGHTS].state is state
 
 
 GUARDS = {

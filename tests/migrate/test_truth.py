@@ -138,7 +138,7 @@ def test_some_programs_hold_what_is_said_of_them() -> None:
 
 def test_the_folder_above_is_made_by_whoever_comes_first() -> None:
     made = {0: rank(0, folders=["runs/exp1"]), 1: rank(1, folders=["runs", "runs/exp1"])}
-    assert held.faults(PLAIN, [Job("one host", 0, 3, made, "")]) == []
+    assert held.faults(PLAIN, [Job("one host", 0, 0, 3, made, "")]) == []
 
 
 def test_a_crash_refutes_the_verdict_alone() -> None:

@@ -440,6 +440,7 @@ def test_a_rank_that_may_stay_that_of_a_lone_process(tmp_path: Path, several: st
         if distributed:
             hvd.broadcast_parameters(model.state_dict(), root_rank=0)
         model(x).sum().backward()
+        hvd.broadcast_parameters(dict(model.named_buffers()), root_rank=0)
         if rank == 0:
             torch.save(model.state_dict(), "model.pt")
         """

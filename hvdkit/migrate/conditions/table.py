@@ -255,8 +255,25 @@ def _broadcast(facts: Facts, program: ProgramFacts) -> Answer:
             apart,
         )
     mine = [site for site in sites if runs_in(facts, program, site.names, site.node)]
+    # The buffers that are sent before each validation are no weights.
+    mine = [site for site in mine if not _sends_buffers(site)] or mine
     kept = kept_from(facts, program, mine, "rank 0's weights are broadcast", "ask hvd.size() > 1")
     return kept or Answer(State.PROVEN, f"broadcast at {places(sites)}")
+
+
+def _sends_buffers(site: Site) -> bool:
+    """Whether a broadcast is given the buffers of a model alone."""
+    asked = {
+        part.attr
+        for given in site.node.args[:1]
+        for part in ast.walk(given)
+        if isinstance(part, ast.Attribute)
+    }
+    return bool(asked & {"buffers", "named_buffers"}) and not asked & {
+        "state_dict",
+        "parameters",
+        "named_parameters",
+    }
 
 
 def _follows(site: Site, names: Names, call: ast.Call) -> bool:

@@ -153,12 +153,17 @@ def rule_examples(jobs: int) -> int:
 
     outcomes: list[Outcome] = []
     with Warm() as warm, concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        for outcome in pool.map(one, examples()):
-            outcomes.append(outcome)
-            if outcome.faults or outcome.needless:
-                assert outcome.claims is not None
-                print(f"{outcome.example.name}: {outcome.claims.verdict}")
-                print("\n".join(_found(outcome.faults, outcome.lies, outcome.needless)), flush=True)
+        waiting = [pool.submit(one, example) for example in examples()]
+        try:
+            for done in concurrent.futures.as_completed(waiting):
+                outcome = done.result()
+                outcomes.append(outcome)
+                if outcome.claims and (outcome.faults or outcome.needless):
+                    print(f"{outcome.example.name}: {outcome.claims.verdict}")
+                    print("\n".join(_found(outcome.faults, outcome.lies, outcome.needless)), flush=True)
+        except KeyboardInterrupt:  # the figures are those of the examples that were held until then
+            for each in waiting:
+                each.cancel()
     ran = [one for one in outcomes if not one.why_not]
     print(f"\n{len(outcomes)} examples, {len(ran)} run")
     for why, n in Counter(one.why_not for one in outcomes if one.why_not).most_common():

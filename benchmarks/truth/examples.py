@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
 import dataclasses
 import json
 import re
@@ -13,7 +15,9 @@ from truth.runs import LAYOUTS, Claims, Job, migrated
 from truth.warm import ROOT, TIMEOUT, Warm
 
 FOLDER = ROOT / "tests" / "migrate" / "examples"
+FRAGMENT = "a fragment: a name is not defined"
 LIMIT = 30.0  # seconds of one run
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler)
 LAYOUT = "two hosts"
 
 
@@ -52,8 +56,27 @@ def examples() -> list[Example]:
     return found
 
 
+def undefined(text: str) -> set[str]:
+    """The names that a program reads and gives no value to anywhere."""
+    tree = ast.parse(text)
+    read: set[str] = set()
+    given = {*dir(builtins), "__file__"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            (read if isinstance(node.ctx, ast.Load) else given).add(node.id)
+        elif isinstance(node, DEFINITIONS) and node.name:
+            given.add(node.name)
+        elif isinstance(node, ast.arg):
+            given.add(node.arg)
+        elif isinstance(node, ast.alias):
+            given.add((node.asname or node.name).partition(".")[0])
+    return read - given
+
+
 def tried(warm: Warm, example: Example, folder: Path) -> Outcome:
     """Run the original of an example, migrate it, run that, and hold what was said against what was seen."""
+    if undefined(example.text):
+        return Outcome(example, FRAGMENT)
     before, after, out = folder / "before", folder / "after", folder / "seen"
     for place in (before, out):
         place.mkdir(parents=True)
@@ -85,7 +108,7 @@ def why_not(code: int, output: str) -> str:
         return "it ends with an exit code of its own"
     kind, text = errors[0]
     if kind == "NameError":
-        return "a fragment: a name is not defined"
+        return FRAGMENT
     if kind in ("ModuleNotFoundError", "ImportError"):
         return "it imports what is not here"
     if kind == "FileNotFoundError":

@@ -480,6 +480,60 @@ def test_ways_to_divide_the_data(tmp_path: Path, loader: str) -> None:
         assert table(tmp_path, text.replace(loader, whole))[SHARDED].state is State.OPEN
 
 
+def test_a_model_whose_parts_are_all_broadcast(tmp_path: Path) -> None:
+    text = """\
+        import horovod.torch as hvd
+        import torch
+
+        class Net(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.body = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU())
+                self.head = torch.nn.Linear(2, 1)
+
+        hvd.init()
+        net = Net()
+        hvd.broadcast_parameters(net.body.state_dict(), root_rank=0)
+        hvd.broadcast_parameters(net.head.state_dict(), root_rank=0)
+        net(x).sum().backward()
+        """
+    assert table(tmp_path, text)[WEIGHTS].state is State.PROVEN
+    whole = text.replace("hvd.broadcast_parameters(net.head.state_dict(), root_rank=0)", "")
+    assert table(tmp_path, whole)[WEIGHTS].state is State.OPEN
+
+
+JOINS = {
+    "hvd.size() > 1": State.PROVEN,
+    "torch.cuda.is_available() and hvd.size() > 1": State.OPEN,
+    "config.several": State.OPEN,
+}
+
+
+@pytest.mark.parametrize(("several", "state"), JOINS.items())
+def test_a_rank_that_may_stay_that_of_a_lone_process(tmp_path: Path, several: str, state: State) -> None:
+    text = f"""\
+        import horovod.torch as hvd
+        import torch
+        from settings import config
+
+        hvd.init()
+        distributed = {several}
+        rank, size = 0, 1
+        if distributed:
+            rank, size = hvd.rank(), hvd.size()
+        model = torch.nn.Linear(2, 1)
+        if distributed:
+            hvd.broadcast_parameters(model.state_dict(), root_rank=0)
+        model(x).sum().backward()
+        hvd.broadcast_parameters(dict(model.named_buffers()), root_rank=0)
+        if rank == 0:
+            torch.save(model.state_dict(), "model.pt")
+        """
+    rows = table(tmp_path, text)
+    assert rows[FILES].state is state
+    assert rows[WEIGHTS].state is state
+
+
 GUARDS = {
     "if args.rank == 0:": State.PROVEN,
     "if 0 == args.rank:": State.PROVEN,

@@ -14,7 +14,8 @@ from hvdkit.migrate.conditions.answers import Answer, open_at
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.code.loops import Path
 from hvdkit.migrate.facts.code.start_tests import asks_for_start
-from hvdkit.migrate.facts.launch.launch_reach import launch_reach, tests_before
+from hvdkit.migrate.facts.launch.launch_reach import launch_reach, tests_around, tests_before
+from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.programs.reached_code import runs_in
 from hvdkit.migrate.facts.programs.training_paths import training_paths
@@ -59,6 +60,20 @@ def kept_from(
         "at {}",
         tests,
     )
+
+
+def stays_zero(facts: Facts, names: Names, node: ast.AST) -> bool:
+    """Whether a node runs where `rank == 0`, and the rank may be the 0 that a lone process has."""
+    for test, wanted in tests_around(names, node):
+        for part in ast.walk(test) if wanted else ():
+            is_zero = isinstance(part, ast.Compare) and len(part.ops) == 1 and isinstance(part.ops[0], ast.Eq)
+            if is_zero and getattr(part.comparators[0], "value", None) == 0:  # type: ignore[attr-defined]
+                left = part.left  # type: ignore[attr-defined]
+                if "rank" in rank_kinds(facts).of(names, left) and launch_reach(facts).may_stay(
+                    names, left, 0
+                ):
+                    return True
+    return False
 
 
 def _undone(facts: Facts, program: ProgramFacts, sites: Sequence[Site], singly: bool) -> list[Code]:

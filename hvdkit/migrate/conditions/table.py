@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hvdkit.migrate.conditions.answers import Answer, Code, open_at, places, row
 from hvdkit.migrate.conditions.devices import initialised, own_device
-from hvdkit.migrate.conditions.paths import kept_from
+from hvdkit.migrate.conditions.paths import kept_from, stays_zero
 from hvdkit.migrate.conditions.starts import STARTS_ITSELF, starts_itself
 from hvdkit.migrate.conditions.tensorflow_table import tensorflow_conditions
 from hvdkit.migrate.facts import Facts, Site
@@ -293,8 +293,25 @@ def _broadcast(facts: Facts, program: ProgramFacts) -> Answer:
             apart,
         )
     mine = [site for site in sites if runs_in(facts, program, site.names, site.node)]
+    # The buffers that are sent before each validation are no weights.
+    mine = [site for site in mine if not _sends_buffers(site)] or mine
     kept = kept_from(facts, program, mine, "rank 0's weights are broadcast", "ask hvd.size() > 1")
     return kept or Answer(State.PROVEN, f"broadcast at {places(sites)}")
+
+
+def _sends_buffers(site: Site) -> bool:
+    """Whether a broadcast is given the buffers of a model alone."""
+    asked = {
+        part.attr
+        for given in site.node.args[:1]
+        for part in ast.walk(given)
+        if isinstance(part, ast.Attribute)
+    }
+    return bool(asked & {"buffers", "named_buffers"}) and not asked & {
+        "state_dict",
+        "parameters",
+        "named_parameters",
+    }
 
 
 def _follows(site: Site, names: Names, call: ast.Call) -> bool:
@@ -327,6 +344,9 @@ def _writers(facts: Facts, program: ProgramFacts) -> Answer:
         return open_at("every rank downloads to the same file at {}", fetched)
     if not mine:
         return Answer(State.NONE, "no call was found that writes a file")
+    alone = [writer for writer in mine if stays_zero(facts, writer.names, writer.node)]
+    if alone:
+        return open_at("the rank that is asked for above it may be 0 on every rank of a job: {}", alone)
     return Answer(State.PROVEN, f"rank 0 writes at {places(mine)}")
 
 

@@ -12,7 +12,7 @@ from hvdkit.migrate.facts.data.batches_by_count import taken_by_count
 from hvdkit.migrate.facts.data.loaders import Loader, every_loader
 from hvdkit.migrate.facts.data.loaders_of_one_call import evaluates_too
 from hvdkit.migrate.facts.data.loaders_of_phases import Phase, compared, phase_trained
-from hvdkit.migrate.facts.data.sharding import ITERABLE, is_sharded
+from hvdkit.migrate.facts.data.sharding import ITERABLE, WEIGHTED, is_sharded
 from hvdkit.migrate.facts.data.training_loaders import is_trained_on
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.reached_code import only_single
@@ -20,7 +20,7 @@ from hvdkit.migrate.index.names import COMPREHENSIONS, Names
 from hvdkit.migrate.plan import Edit
 from hvdkit.migrate.rewrites.collectives import fresh
 from hvdkit.migrate.rewrites.graph_samples import drawn_from, is_of_graph
-from hvdkit.migrate.values.arguments import keyword
+from hvdkit.migrate.values.arguments import given, is_on, keyword
 from hvdkit.migrate.values.value import Value
 
 WIDE = 110  # columns
@@ -53,7 +53,8 @@ def unshardable(facts: Facts, loader: Loader) -> str:
         return ""
     if loader.batch_sampler is not None and not in_groups(facts, loader):
         return "it has its own batch_sampler"
-    if loader.sampler is not None and not (empty_sampler(facts, loader) or plain_sampler(facts, loader)):
+    known = (empty_sampler, plain_sampler, weighted_sampler)
+    if loader.sampler is not None and not any(find(facts, loader) for find in known):
         return "it has its own sampler"
     if loader.dataset is None and not is_of_graph(loader):
         return "its data set was not found"
@@ -112,6 +113,9 @@ def sampler_edits(facts: Facts, loader: Loader) -> list[Edit]:
     if plain is not None:
         shuffle = str(RANDOM in names.qualified(plain.func))
         return [edits.replace(source, plain, _sampler(source.segment(plain.args[0]), hvd, shuffle))]
+    weighted = weighted_sampler(facts, loader)
+    if weighted is not None:
+        return _weighted_share(names, weighted, hvd)
     statement, stem, own_line = _target(loader)
     made: list[Edit] = []
     dataset = source.segment(loader.dataset)
@@ -198,16 +202,16 @@ def empty_sampler(facts: Facts, loader: Loader) -> ast.expr | None:
 
     A sampler that takes its place says for itself that the loader shuffles no more.
     """
-    names, given, asked = loader.names, loader.sampler, loader.shuffle
-    if not isinstance(given, ast.Name) or not isinstance(loader.dataset, ast.Name):
+    names, taken, asked = loader.names, loader.sampler, loader.shuffle
+    if not isinstance(taken, ast.Name) or not isinstance(loader.dataset, ast.Name):
         return None
-    bound = names.bindings(given.id, given)
+    bound = names.bindings(taken.id, taken)
     empty = (
         bound[0].value if len(bound) == 1 and isinstance(names.parents[bound[0].node], ast.Assign) else None
     )
     if not (isinstance(empty, ast.Constant) and empty.value is None and isinstance(asked, ast.Compare)):
         return None
-    if ast.unparse(asked) != f"{given.id} is None":
+    if ast.unparse(asked) != f"{taken.id} is None":
         return None
     others = (o.sampler for o in every_loader(facts) if o is not loader and o.names is names)
     if any(isinstance(o, ast.Name) and names.bindings(o.id, o) == bound for o in others):
@@ -240,6 +244,37 @@ def plain_sampler(facts: Facts, loader: Loader) -> ast.Call | None:
     ):
         return None
     return call if {RANDOM, SEQUENTIAL} & set(loader.names.qualified(call.func)) else None
+
+
+def weighted_sampler(facts: Facts, loader: Loader) -> ast.Call | None:
+    """The `WeightedRandomSampler(weights, n)` of this loader alone that may draw a sample twice."""
+    found = frozenset(value for value in _samples(facts, loader) if not value.is_none)
+    if len(found) != 1 or any(
+        o.node is not loader.node and _samples(facts, o) & found for o in every_loader(facts)
+    ):
+        return None
+    (value,) = found
+    call = value.node
+    if value.names is not loader.names or not isinstance(call, ast.Call) or value.name != WEIGHTED:
+        return None
+    again = given(call, 2, "replacement")
+    if again is not None and not is_on(again):
+        return None  # what one rank has drawn, no other may
+    known = given(call, 1, "num_samples") is not None and given(call, 3, "generator") is None
+    return call if known and "torch" in loader.names.module.names else None
+
+
+def _weighted_share(names: Names, sampler: ast.Call, hvd: str) -> list[Edit]:
+    """Each rank draws its share of as many: draws with replacement do not depend on each other."""
+    source, count = names.source, given(sampler, 1, "num_samples")
+    assert count is not None
+    simple = isinstance(count, (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant))
+    text = source.segment(count)
+    seed = f"torch.Generator().manual_seed(torch.initial_seed() + {hvd}.rank())"
+    return [
+        edits.replace(source, count, f"{text if simple else f'({text})'} // {hvd}.size()"),
+        edits.add_arguments(source, sampler, [f"generator={seed}"]),
+    ]
 
 
 def _samples(facts: Facts, loader: Loader) -> frozenset[Value]:

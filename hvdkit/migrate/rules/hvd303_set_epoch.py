@@ -19,7 +19,7 @@ from hvdkit.migrate.facts.data.written_loaders import in_its_place, loader_name_
 from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.facts.programs.reached_code import only_single
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rewrites.samplers import in_groups, unshardable
+from hvdkit.migrate.rewrites.samplers import in_groups, unshardable, weighted_sampler
 from hvdkit.migrate.values import vocabulary as words
 
 BY_ENGINE = "ignite's engine counts the epochs over this loader"
@@ -37,7 +37,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         kinds = kinds_of(facts, loader.names) - {"none"}
         if not is_trained_on(facts, loader) or not kinds or kinds == {"horovod"} or in_order(facts, loader):
             continue
-        if orders_itself(facts, loader):
+        if orders_itself(facts, loader) or weighted_sampler(facts, loader) is not None:
             continue
         single = kinds == {"single"}
         if single and not only_single(facts, loader.names):

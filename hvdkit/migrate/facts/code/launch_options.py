@@ -16,9 +16,7 @@ from hvdkit.migrate.values.arguments import keyword, passed
 from hvdkit.migrate.values.value import Value
 
 PARSED = ("?.parse_args", "?.parse_known_args[0]", "?.parse_intermixed_args")
-GROUPS = tuple(
-    f"?.add_{kind}" for kind in ("argument_group", "mutually_exclusive_group", "subparsers", "parser")
-)
+GROUPS = ("?.add_argument_group", "?.add_mutually_exclusive_group", "?.add_subparsers", "?.add_parser")
 LAUNCHED = frozenset(("--local_rank", "--local-rank"))
 MAX_CALLERS = 6
 
@@ -100,7 +98,7 @@ class Options:
         return self._parsers(*option.parser)
 
     def namespaces(self, names: Names, expression: ast.expr) -> set[Value]:
-        """The parse_args calls that an expression's value may come from, unpacked into an object or not."""
+        """The parse_args calls that a value may come from, unpacked into another object or not."""
         values = set(self._facts.flow.values(names, expression))
         for value in list(values):
             for where, given in self._unpacked(value):

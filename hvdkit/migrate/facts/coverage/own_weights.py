@@ -69,7 +69,8 @@ def own_weights(
             ):
                 found.append((names, call))
         elif owner not in shared or _another_is_shared(facts, program, names, call, shared, planned):
-            found += _parts(facts, owner, shared) or [(names, call)]
+            parts = _parts(facts, owner, shared)
+            found += [(names, call)] if parts is None else parts
     return list(dict.fromkeys(found))
 
 
@@ -286,8 +287,8 @@ def _broadcasts(facts: Facts, names: Names) -> Iterator[ast.Call]:
     yield from (site.node for site in facts.calls(*HVD_BROADCAST) if site.names is names)
 
 
-def _parts(facts: Facts, owner: ast.ClassDef, shared: set[ast.AST]) -> list[tuple[Names, ast.Call]]:
-    """The layers of a class that are not broadcast, where others of it are."""
+def _parts(facts: Facts, owner: ast.ClassDef, shared: set[ast.AST]) -> list[tuple[Names, ast.Call]] | None:
+    """The layers of a class that are not broadcast, where others of it are; None where none is."""
     layers = [
         (site.names, site.node)
         for site in facts.calls(*LAYERS)
@@ -296,4 +297,4 @@ def _parts(facts: Facts, owner: ast.ClassDef, shared: set[ast.AST]) -> list[tupl
     left = [
         (names, call) for names, call in layers if call not in shared and not _inside(names, call) & shared
     ]
-    return left if len(left) < len(layers) else []
+    return left if len(left) < len(layers) else None

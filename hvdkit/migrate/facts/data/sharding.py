@@ -22,6 +22,7 @@ ITERABLE = "torch.utils.data.IterableDataset"
 PLAIN_SAMPLERS = tuple(
     f"torch.utils.data.{name}Sampler" for name in ("Random", "Sequential", "SubsetRandom", "WeightedRandom")
 )
+WEIGHTED = "torch.utils.data.WeightedRandomSampler"
 DISTRIBUTE = "hvdkit.torch.distribute"
 MAX_STEPS = 4
 
@@ -60,10 +61,25 @@ def without_sampler(facts: Facts, loader: Loader) -> list[Value]:
     return [
         value
         for value in sorted(facts.flow.values(loader.names, given[0]), key=_place)
-        if value.is_none or value.name in PLAIN_SAMPLERS
+        if value.is_none or (value.name in PLAIN_SAMPLERS and not draws_share(facts, value))
         if not without_job(facts, value.names, value.node)
         if phase is None or value.names is not loader.names or not _evaluates(phase, value)
     ]
+
+
+def draws_share(facts: Facts, sampler: Value) -> bool:
+    """Whether a weighted sampler draws a share of the samples, by random numbers of the rank's own."""
+    call = sampler.node
+    if sampler.name != WEIGHTED or not isinstance(call, ast.Call):
+        return False
+    count, generator = given(call, 1, "num_samples"), given(call, 3, "generator")
+    kinds = rank_kinds(facts)
+    return (
+        count is not None
+        and generator is not None
+        and kinds.inside(sampler.names, count, "size")
+        and kinds.inside(sampler.names, generator, "rank")
+    )
 
 
 def _evaluates(phase: Phase, value: Value) -> bool:
@@ -83,6 +99,8 @@ def _sampler(facts: Facts, around: Names, values: frozenset[Value], steps: int =
     for value in sorted(values, key=_place):  # always the same one of several
         if value.name in words.SAMPLERS:
             return "DistributedSampler"
+        if draws_share(facts, value):
+            return "weighted draws of its own"
         call = value.node
         if value.name == BATCH_SAMPLER and isinstance(call, ast.Call) and call.args and steps < MAX_STEPS:
             inner = _sampler(facts, around, facts.flow.values(value.names, call.args[0]), steps + 1)
@@ -239,6 +257,8 @@ def orders_itself(facts: Facts, loader: Loader) -> bool:
     Its sampler is none of PyTorch's for several processes; a class that makes batches is given no sampler.
     """
     samplers = facts.flow.values(loader.names, loader.sampler)
+    if samplers and all(draws_share(facts, value) for value in samplers):
+        return True
     own = bool(samplers) and all(value.kind == "object" for value in samplers)
     if own and not any(facts.flow.bases(value) & set(words.SAMPLERS) for value in samplers):
         return not any(facts.flow.methods(value, "set_epoch") for value in samplers)

@@ -36,6 +36,11 @@ def init_order(facts: Facts) -> Order:
         needs += [(names, read.node) for read in environment_reads(names)]
         needs += [(names, node) for node in gathered_reads(names) if gathered(names, node)]
         needs += [(names, test.node) for test in launch_tests(names)]
+    needs += [
+        (site.names, site.node)
+        for site in facts.calls("torch.distributed.is_torchelastic_launched")
+        if "ddp" in kinds_of(facts, site.names)
+    ]
     needs += [(talk.names, talk.node) for talk in mpi(facts).talks if translated(facts, talk.names)]
     if launch_of(facts).inits:
         asking = [(optimizer.names, optimizer.node) for optimizer in averaging_optimizers(facts)]

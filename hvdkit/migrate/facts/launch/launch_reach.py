@@ -205,6 +205,24 @@ class Reach:
             )
         )
 
+    def may_stay(self, names: Names, node: ast.expr, number: int, steps: int = 0) -> bool:
+        """Whether a rank may stay a literal number in a job of several ranks.
+
+        `rank = 0` does, above `if distributed: rank = hvd.rank()` where that is not shown to be run.
+        """
+        if not isinstance(node, (ast.Name, ast.Attribute)) or steps > MAX_STEPS:
+            return isinstance(node, ast.expr) and constant(node) == number
+        found = self._definitions(names, node)
+        asked = [each for each in found if each.value is not None and constant(each.value) is None]
+        sure = [each for each in asked if self._always_replaces(each)]
+        return any(
+            each.value is not node
+            and not any(is_replaced(self._facts, each, last) for last in sure if last is not each)
+            and self.may_stay(each.names, each.value, number, steps + 1)
+            for each in found
+            if asked and each.value is not None
+        )
+
     def _call(self, names: Names, test: ast.Call) -> bool | None:
         if isinstance(test.func, ast.Name) and test.func.id == "bool" and len(test.args) == 1:
             return self.holds(names, test.args[0])

@@ -1,0 +1,16 @@
+# Changed: A list of one GPU turns it off, in a program that trains either way.
+
+import torch.distributed as dist
+
+class Trainer:
+    def __init__(self, args):
+        gpus = args.gpus.split(",")
+        self.distributed = True
+        if len(gpus) == 1:
+            self.distributed = False
+        if self.distributed:
+            dist.init_process_group("nccl")
+
+    def train(self, loader):
+        for x in loader:
+            model(x).sum().backward()

@@ -57,6 +57,7 @@ RULE = Rule(
             import tensorflow as tf
 
             hvd.init()
+            x, y = np.ones((640, 4)), np.ones((640, 1))
             x, y = x[hvd.rank() :: hvd.size()], y[hvd.rank() :: hvd.size()]
             model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
             rate = tf.keras.optimizers.schedules.CosineDecay(0.1, decay_steps=20 * 80)
@@ -73,6 +74,7 @@ RULE = Rule(
             import tensorflow as tf
 
             hvd.init()
+            x, y = np.ones((640, 4)), np.ones((640, 1))
             x, y = x[hvd.rank() :: hvd.size()], y[hvd.rank() :: hvd.size()]
             model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
             rate = tf.keras.optimizers.schedules.CosineDecay(0.1, decay_steps=20 * 80 // hvd.size())

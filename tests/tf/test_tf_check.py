@@ -220,27 +220,6 @@ def test_hvd801_a_reduction_that_is_thrown_away() -> None:
     assert gathered(float(reduced)) == [0.5, 0.5]
 
 
-def test_hvd805_only_one_rank_comes_to_a_collective() -> None:
-    """The other rank's next collective is another one: Horovod never pairs the two."""
-    handles = []
-    if horovod.rank() == 0:
-        import threading
-
-        waiting = threading.Thread(
-            target=lambda: handles.append(horovod.allreduce(tf.constant(1.0), name="of one rank")),
-            daemon=True,
-        )
-        waiting.start()
-        waiting.join(2)
-        assert waiting.is_alive()
-    horovod.allreduce(tf.constant(1.0), name="of all ranks")
-    if horovod.rank() == 1:
-        horovod.allreduce(tf.constant(1.0), name="of one rank")
-    else:
-        waiting.join(60)
-    assert gathered(len(handles)) == [1, 0]
-
-
 def test_hvd818_whole_data_on_every_rank() -> None:
     """Each rank computes the gradients of all rows, and their average is what each had."""
     rows = tf.data.Dataset.range(8)

@@ -10,6 +10,8 @@ from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.collectives.dependence import Dependence
 from hvdkit.migrate.facts.keras import vocabulary as words
+from hvdkit.migrate.facts.keras.applied import applied_gradients
+from hvdkit.migrate.facts.keras.gradients import is_distributed
 from hvdkit.migrate.facts.keras.model_calls import ModelCall, given_optimizer, keras_calls, takes_default
 from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
@@ -27,6 +29,8 @@ GRAPH_OPTIMIZERS = ("tensorflow.train.", "tensorflow.compat.v1.train.")
 GRAPH_GRADIENTS = frozenset(("tensorflow.gradients", "tensorflow.compat.v1.gradients"))
 LOADED = "Keras gives a loaded model its own optimizer, which averages nothing"
 PLAIN = "this optimizer is not Horovod's: each rank trains a model by itself"
+UNHEARD = "no rank hears of the others' gradients: each trains this model by itself"
+WRAP = "compile with hvd.DistributedOptimizer(...) around it"
 PAST = "Horovod averages in compute_gradients(), and these gradients never pass through it"
 
 
@@ -46,6 +50,8 @@ def unaveraged(facts: Facts, program: ProgramFacts) -> Iterator[Unaveraged]:
     if started and not mentioned(program, *OTHERWISE):
         yield from _fitted(facts, program)
         yield from _minimized(facts, program)
+        yield from _taped(facts, program)
+        yield from _compiled_again(facts, program)
         yield from _past_the_wrapper(facts, program)
 
 
@@ -70,9 +76,7 @@ def _fitted(facts: Facts, program: ProgramFacts) -> Iterator[Unaveraged]:
         if all(_compiles_plain(facts, call) for call in mine):
             for call in mine:
                 node = given_optimizer(facts, call) or call.node
-                yield Unaveraged(
-                    call.names, node, PLAIN, "compile with hvd.DistributedOptimizer(...) around it"
-                )
+                yield Unaveraged(call.names, node, PLAIN, WRAP)
 
 
 def _models(facts: Facts, call: ModelCall) -> frozenset[Value]:
@@ -122,6 +126,34 @@ def _minimized(facts: Facts, program: ProgramFacts) -> Iterator[Unaveraged]:
                     PLAIN,
                     "minimize with the optimizer that hvd.DistributedOptimizer(...) returns",
                 )
+
+
+def _taped(facts: Facts, program: ProgramFacts) -> Iterator[Unaveraged]:
+    """Gradients of a plain tape that an optimizer of Keras's applies, where Horovod reduces others."""
+    for step in applied_gradients(facts):
+        values = facts.flow.values(step.names, step.optimizer) if step.names in program.files else frozenset()
+        if not values or not all(_is_plain(value) for value in values):
+            continue
+        for gradient in step.gradients:
+            if gradient.tape is not None and not is_distributed(facts, gradient):
+                advice = "tape = hvd.DistributedGradientTape(tape) above it"
+                yield Unaveraged(gradient.names, gradient.node, UNHEARD, advice)
+
+
+def _compiled_again(facts: Facts, program: ProgramFacts) -> Iterator[Unaveraged]:
+    """A model that is fitted further down in the block where it was compiled last, by a plain optimizer."""
+    calls = [call for call in keras_calls(facts) if call.names in program.files]
+    for call in (call for call in calls if call.method == "compile" and _compiles_plain(facts, call)):
+        models = _models(facts, call)
+        block = call.names.parents[call.names.statement(call.node)]
+        same = [o for o in calls if o.names is call.names and _models(facts, o) & models]
+        compiled = any(o.method == "compile" and o.node.lineno < call.node.lineno for o in same)
+        below = [o for o in same if o.node.lineno > call.node.lineno and o.method in ("compile", *FITS)]
+        below = [o for o in below if o.names.parents[o.names.statement(o.node)] is block]
+        first = min(below, key=lambda other: other.node.lineno, default=None)
+        if compiled and first is not None and first.method in FITS and _on_all(facts, first):
+            node = given_optimizer(facts, call) or call.node
+            yield Unaveraged(call.names, node, PLAIN, WRAP)
 
 
 def _past_the_wrapper(facts: Facts, program: ProgramFacts) -> Iterator[Unaveraged]:

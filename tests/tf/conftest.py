@@ -3,5 +3,16 @@
 from __future__ import annotations
 
 import importlib.util
+from pathlib import Path
+
+import pytest
 
 collect_ignore_glob = [] if importlib.util.find_spec("tensorflow") else ["test_*.py"]
+
+
+@pytest.fixture
+def keras_path(tmp_path: Path) -> Path:
+    """One directory for all ranks: rank 0's own."""
+    import horovod.tensorflow as hvd
+
+    return Path(hvd.broadcast_object(str(tmp_path), root_rank=0, name="keras_path"))

@@ -211,3 +211,160 @@ def test_hvd896_averaged_behind_the_callback_that_stops() -> None:
         decided[order] = gathered(stop.stopped_epoch)
     assert decided["behind"][0] != decided["behind"][1]
     assert decided["before"][0] == decided["before"][1]
+
+
+def test_hvd801_a_reduction_that_is_thrown_away() -> None:
+    loss = tf.constant(float(horovod.rank()))
+    reduced = horovod.allreduce(loss)
+    assert gathered(float(loss)) == [0.0, 1.0]
+    assert gathered(float(reduced)) == [0.5, 0.5]
+
+
+def test_hvd818_whole_data_on_every_rank() -> None:
+    """Each rank computes the gradients of all rows, and their average is what each had."""
+    rows = tf.data.Dataset.range(8)
+    shares = gathered([int(n) for n in rows])
+    assert shares[0] == shares[1]
+    shares = gathered([int(n) for n in rows.shard(horovod.size(), horovod.rank())])
+    assert sorted(shares[0] + shares[1]) == list(range(8))
+
+
+def test_hvd819_the_steps_of_one_process_on_a_share() -> None:
+    """An epoch of 8 rows, seen by steps of one: each share is passed over twice."""
+    share = tf.data.Dataset.range(8).shard(horovod.size(), horovod.rank()).repeat().batch(2)
+
+    def seen(steps: int) -> int:
+        return sum(len(ranks) for ranks in gathered([int(n) for batch in share.take(steps) for n in batch]))
+
+    assert seen(8 // 2) == 16
+    assert seen(8 // 2 // horovod.size()) == 8
+
+
+def test_hvd842_a_schedule_that_counts_the_steps_of_one_process() -> None:
+    """Two epochs of four batches in one process are four steps of each of two ranks."""
+
+    def last_rate(decay_steps: int) -> float:
+        rate = keras.optimizers.schedules.CosineDecay(0.1, decay_steps=decay_steps)
+        optimizer = keras.optimizers.SGD(rate)
+        model = net()
+        model.compile(optimizer, "mse")
+        model.fit(*data(), batch_size=2, epochs=2, verbose=0)
+        return float(rate(optimizer.iterations))
+
+    assert gathered(round(last_rate(8), 4)) == [0.05, 0.05]
+    assert gathered(round(last_rate(8 // horovod.size()), 4)) == [0.0, 0.0]
+
+
+def test_hvd843_a_rate_that_one_rank_sets() -> None:
+    def agree(everywhere: bool) -> bool:
+        model, optimizer = net(), keras.optimizers.SGD(0.1)
+        if everywhere or horovod.rank() == 0:
+            optimizer.learning_rate = 0.01
+        x, y = data()
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((model(x) - y) ** 2)
+        tape = horovod.DistributedGradientTape(tape)
+        sources = [variable.value if KERAS_3 else variable for variable in model.trainable_variables]
+        optimizer.apply_gradients(zip(tape.gradient(loss, sources), model.trainable_variables))
+        return same(model)
+
+    assert not agree(everywhere=False)
+    assert agree(everywhere=True)
+
+
+def test_hvd856_the_state_comes_with_the_first_step() -> None:
+    optimizer = keras.optimizers.Adam(0.1)
+
+    def slots() -> int:
+        variables = optimizer.variables if isinstance(optimizer.variables, list) else optimizer.variables()
+        return sum(len(variable.shape) > 0 for variable in variables)
+
+    assert slots() == 0
+    model = net()
+    fit(model, optimizer)
+    assert slots() > 0
+
+
+class OwnTrainStep(keras.Model):  # type: ignore[misc, name-defined]
+    """A train_step of its own, whose tape Horovod reduces if it is told."""
+
+    distributed = False
+
+    def train_step(self, inputs: Any) -> dict[str, Any]:
+        """One step by a tape."""
+        x, y = inputs
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((self(x, training=True) - y) ** 2)
+        if self.distributed:
+            tape = horovod.DistributedGradientTape(tape)
+        sources = [variable.value if KERAS_3 else variable for variable in self.trainable_variables]
+        gradients = tape.gradient(loss, sources)
+        self.optimizer.apply_gradients(zip(gradients, self.trainable_variables))
+        return {"loss": loss}
+
+
+def test_hvd857_a_train_step_past_the_wrapper() -> None:
+    def agree(distributed: bool) -> bool:
+        plain_model = net()
+        model = OwnTrainStep(inputs=plain_model.inputs, outputs=plain_model.outputs)
+        model.distributed = distributed
+        optimizer = keras.optimizers.SGD(0.1)
+        fit(model, optimizer if distributed else plain.DistributedOptimizer(optimizer))
+        return same(model)
+
+    assert not agree(distributed=False)
+    assert agree(distributed=True)
+
+
+def test_hvd859_a_loss_scale_around_the_wrapper() -> None:
+    scale = keras.optimizers.LossScaleOptimizer if KERAS_3 else keras.mixed_precision.LossScaleOptimizer
+    model = net()
+    fit(model, scale(plain.DistributedOptimizer(keras.optimizers.SGD(0.1))))
+    assert not same(model)
+    model = net()
+    fit(model, hvd.DistributedOptimizer(scale(keras.optimizers.SGD(0.1))))
+    assert same(model)
+
+
+def test_hvd862_every_rank_saves(tmp_path: Path) -> None:
+    """Each rank into a folder of its own here, so that the writes can be counted."""
+    for guarded in (False, True):
+        path = tmp_path / f"{guarded}.weights.h5"
+        if horovod.rank() == 0 or not guarded:
+            net().save_weights(path)
+        assert gathered(path.exists()) == [True, not guarded]
+
+
+def test_hvd863_every_rank_summarises(keras_path: Path) -> None:
+    def files(guarded: bool) -> int:
+        folder = keras_path / str(guarded)
+        if guarded and horovod.rank() != 0:
+            writer = tf.summary.create_noop_writer()
+        else:
+            writer = tf.summary.create_file_writer(str(folder), filename_suffix=f".{horovod.rank()}")
+        with writer.as_default():
+            tf.summary.scalar("loss", 1.0, step=0)
+        writer.flush()
+        gathered(0)  # all have written
+        return len(list(folder.iterdir()))
+
+    assert gathered(files(guarded=False)) == [2, 2]
+    assert gathered(files(guarded=True)) == [1, 1]
+
+
+def test_hvd864_every_rank_logs(keras_path: Path) -> None:
+    """Two epochs of one training: with every rank's logger the lines of both are in one file."""
+
+    def lines(guarded: bool) -> int:
+        path = keras_path / f"{guarded}.csv"
+        callbacks = []
+        if horovod.rank() == 0 or not guarded:
+            callbacks = [keras.callbacks.CSVLogger(str(path), append=True)]
+        for rank in range(horovod.size()):  # one after the other, so that no line is torn
+            if rank == horovod.rank():
+                fit(net(), keras.optimizers.SGD(0.1), epochs=2, callbacks=callbacks)
+            gathered(0)
+        return sum("epoch" not in line for line in path.read_text().splitlines())
+
+    assert gathered(lines(guarded=False)) == [4, 4]
+    assert gathered(lines(guarded=True)) == [2, 2]

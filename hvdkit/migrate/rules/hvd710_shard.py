@@ -20,10 +20,15 @@ from hvdkit.migrate.facts.programs.tensorflow_programs import (
     migrating_fits,
     training_step_loops,
 )
-from hvdkit.migrate.facts.tensorflow.datasets import Chain, dataset_chains
+from hvdkit.migrate.facts.tensorflow.datasets import Chain, Point, dataset_chains
 from hvdkit.migrate.facts.tensorflow.iterators import drawn_steps, draws_from, own_order
 from hvdkit.migrate.facts.tensorflow.own_shares import is_cut, is_own_part
-from hvdkit.migrate.facts.tensorflow.shardable import cut_at, several_inputs, shuffled_where_read, why_not_cut
+from hvdkit.migrate.facts.tensorflow.shardable import (
+    cut_for_all,
+    several_inputs,
+    shuffled_where_read,
+    why_not_cut,
+)
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.tensorflow import divided, is_divided
@@ -32,6 +37,7 @@ from hvdkit.migrate.rewrites.tensorflow_shares import shard, slices
 MESSAGE = "each rank trains on its own share, the same number of elements on every rank"
 STEPS = "each rank takes its share of the steps, from data in its own order"
 SHUFFLED_LATER = "give it shuffle=False and batch_size=None, and put .apply(hvd.shard_dataset).shuffle(...).batch(...) below it"
+WAYS = "this pipeline is made in several ways, and no place in it is right for all of them"
 WHOLE = "every rank may see all of the data"
 ARRAYS = ("x", "y", "sample_weight")
 
@@ -40,10 +46,14 @@ def check(facts: Facts) -> Iterator[Finding]:
     drawn = [dataset for dataset in dataset_chains(facts).training if dataset.names in migrating_files(facts)]
     seen: set[ast.AST] = set()
     for dataset in drawn:
+        whole = [chain for chain in dataset.chains if not is_cut(facts, chain)]
+        points = cut_for_all(facts, whole)
+        if points is None:
+            yield _left_whole(facts, dataset.names, dataset.node, WAYS)
+            continue
         # What cannot be cut first: one expression may be reached by a way with a shuffle and one without.
-        for chain in sorted(dataset.chains, key=lambda chain: not why_not_cut(facts, chain)):
-            if not is_cut(facts, chain):
-                yield from _dataset(facts, dataset.names, dataset.node, chain, seen)
+        for chain in sorted(whole, key=lambda chain: not why_not_cut(facts, chain)):
+            yield from _dataset(facts, dataset.names, dataset.node, chain, points.get(chain), seen)
     followed = {dataset.node for dataset in drawn}
     for call in migrating_fits(facts):
         if call.argument("x") not in followed and call.names not in environments(facts):
@@ -78,9 +88,8 @@ def _left_whole(facts: Facts, names: Names, node: ast.AST, why: str, whole: str 
 
 
 def _dataset(
-    facts: Facts, names: Names, node: ast.expr, chain: Chain, seen: set[ast.AST]
+    facts: Facts, names: Names, node: ast.expr, chain: Chain, point: Point | None, seen: set[ast.AST]
 ) -> Iterator[Finding]:
-    point = cut_at(facts, chain)
     if point is not None:
         if point.node in seen:
             return
@@ -142,21 +151,18 @@ RULE = Rule(
     id="HVD710",
     title="training data is sharded",
     what=(
-        "Cuts tf.data pipelines that train before the first shuffle, repeat or batch, and before what decodes "
-        "or caches each element there, and slices the arrays passed to fit, so that each rank has its own "
-        "part. Evaluation data stays whole on every rank. All ranks have to make the same number of steps: a "
-        "pipeline that does not divide evenly is padded with its first elements, as in a DistributedSampler, "
-        "and arrays lose at most size() - 1 rows at the end."
+        "Cuts tf.data pipelines that train before the first shuffle, repeat or batch, and before what decodes or "
+        "caches each element, and slices the arrays of fit, so that each rank has its own part. Evaluation data "
+        "stays whole. A pipeline that does not divide evenly is padded, and arrays lose at most size() - 1 rows."
     ),
     why=(
         "Otherwise every rank sees all of the data: an epoch would be size() passes. A "
         "rank with one batch more than the others waits for them forever."
     ),
     safety=(
-        "Safe where all ranks see the elements in the same order before the cut. A shuffle without a seed "
-        "before it, a generator, an unknown length, or a pipeline that evaluation also uses is left "
-        "to you. Needed for Keras' own shuffled iterators over images: ranks draw in different orders, so "
-        "that in one epoch some images appear twice and some not at all, as in Horovod's own examples."
+        "Safe where all ranks see the elements in the same order before the cut. A shuffle without a seed before it, "
+        "a generator, an unknown length, or a pipeline that evaluation also uses is left to you. Needed for "
+        "Keras' own shuffled iterators over images: in one epoch some appear twice and some not at all."
     ),
     check=check,
     changes=(

@@ -9,6 +9,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.catalog.finding import manual, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.keras import vocabulary as words
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.tensorflow_programs import (
@@ -22,18 +23,8 @@ from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rewrites.tensorflow import divided, is_divided
 from hvdkit.migrate.values.arguments import keyword
 
-_SCHEDULES = {
-    "ExponentialDecay": (1, ("decay_steps",)),
-    "InverseTimeDecay": (1, ("decay_steps",)),
-    "PolynomialDecay": (1, ("decay_steps",)),
-    "CosineDecay": (1, ("decay_steps", "warmup_steps")),
-    "CosineDecayRestarts": (1, ("first_decay_steps",)),
-    "PiecewiseConstantDecay": (0, ("boundaries",)),
-}
 SCHEDULE = "keras.optimizers.schedules.LearningRateSchedule"
 OVER_STEPS = "the rate changes over steps, and each rank takes only its share of them"
-# schedule -> position and names of what is counted in steps: https://keras.io/api/optimizers/learning_rate_schedules
-SCHEDULES = {f"keras.optimizers.schedules.{name}": told for name, told in _SCHEDULES.items()}
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -60,11 +51,11 @@ def check(facts: Facts) -> Iterator[Finding]:
 def _schedules(facts: Facts) -> Iterator[Finding]:
     """Steps over which a schedule changes the rate: each rank takes fewer of them in as many epochs."""
     fits = {call.names for call in migrating_fits(facts)}
-    for site in facts.calls(*SCHEDULES):
+    for site in facts.calls(*words.SCHEDULES):
         names = site.names
         if names not in migrating_files(facts) or only_with_strategy(facts, names):
             continue
-        position, parameters = SCHEDULES[site.name]
+        position, parameters = words.SCHEDULES[site.name]
         given = [keyword(site.node, name) for name in parameters]
         given += site.node.args[position : position + 1]
         for steps in given:

@@ -146,3 +146,14 @@ WRITING_CALLBACKS = frozenset(
     f"keras.callbacks.{name}" for name in ("ModelCheckpoint", "TensorBoard", "CSVLogger")
 )
 BACKUP = "keras.callbacks.BackupAndRestore"
+
+_SCHEDULES = {
+    "ExponentialDecay": (1, ("decay_steps",)),
+    "InverseTimeDecay": (1, ("decay_steps",)),
+    "PolynomialDecay": (1, ("decay_steps",)),
+    "CosineDecay": (1, ("decay_steps", "warmup_steps")),
+    "CosineDecayRestarts": (1, ("first_decay_steps",)),
+    "PiecewiseConstantDecay": (0, ("boundaries",)),
+}
+# schedule -> position and names of what is counted in steps: https://keras.io/api/optimizers/learning_rate_schedules
+SCHEDULES = {f"keras.optimizers.schedules.{name}": told for name, told in _SCHEDULES.items()}

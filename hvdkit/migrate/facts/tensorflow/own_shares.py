@@ -7,7 +7,7 @@ import ast
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.tensorflow.datasets import Chain, dataset_chains, operation
-from hvdkit.migrate.index.names import Names
+from hvdkit.migrate.index.names import Binding, Names
 
 
 def is_cut(facts: Facts, chain: Chain) -> bool:
@@ -53,6 +53,15 @@ def is_own_part(facts: Facts, names: Names, array: ast.expr) -> bool:
     if any(name.partition("[")[0].endswith(".shard_arrays") for name in facts.flow.made(names, array)):
         return True
     if isinstance(array, ast.Name):
-        values = [b.value for b in names.bindings(array.id, array) if b.kind == "assign" and not b.path]
+        values = [_assigned(binding) for binding in names.bindings(array.id, array)]
         return any(isinstance(v, ast.Subscript) and rank_kinds(facts).inside(names, v.slice) for v in values)
     return isinstance(array, ast.Subscript) and rank_kinds(facts).inside(names, array.slice)
+
+
+def _assigned(binding: Binding) -> ast.expr | None:
+    """What an assignment gives a variable: of `x, y = a, b` its own element."""
+    value, path = binding.value, binding.path
+    if binding.kind != "assign" or len(path) > 1:
+        return None
+    elements = value.elts if isinstance(value, ast.Tuple) and path else ()
+    return elements[path[0]] if elements and path[0] < len(elements) else (None if path else value)

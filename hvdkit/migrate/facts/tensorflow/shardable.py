@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.keras import vocabulary as words
@@ -36,6 +37,31 @@ def cut_at(facts: Facts, chain: Chain) -> Point | None:
         first -= 1
     before = [point for point in free if point.before <= first]
     return max(before, key=lambda point: (point.before, chain.points.index(point)))
+
+
+def cut_for_all(facts: Facts, chains: Sequence[Chain]) -> dict[Chain, Point] | None:
+    """Where each way to one dataset is cut, and none is cut twice; None where no place is right for all.
+
+    `if shuffle: data = data.shuffle(...)` above `data.batch(8)` makes two ways, which both pass the second.
+    """
+    chosen = {chain: point for chain in chains if (point := cut_at(facts, chain)) is not None}
+    nodes = {point.node for point in chosen.values()}
+    if all(len(nodes & {point.node for point in chain.points}) <= 1 for chain in chains):
+        return chosen
+    places = [{point.node: point for point in _before_mixing(facts, chain)} for chain in chains]
+    common = [point for node, point in places[0].items() if all(node in place for place in places)]
+    if not common:
+        return None
+    node = max(common, key=lambda point: point.before).node
+    return {chain: place[node] for chain, place in zip(chains, places)}
+
+
+def _before_mixing(facts: Facts, chain: Chain) -> list[Point]:
+    """The expressions before the elements are mixed first that no dataset for evaluation passes."""
+    wanted = (*words.ORDERING, *words.BATCHING)
+    first = next((i for i, (_, call) in enumerate(chain.ops) if operation(call) in wanted), len(chain.ops))
+    points = [point for point in chain.points if point.before <= first]
+    return [point for point in points if not dataset_chains(facts).shared(point)]
 
 
 def why_not_cut(facts: Facts, chain: Chain) -> str:

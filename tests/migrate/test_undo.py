@@ -124,9 +124,7 @@ def test_a_record_that_is_no_file_of_records(
         with record.open("wb") as file:
             file.truncate(LARGEST + 1)
     said = refused(tree, capsys)
-    assert (
-        f"it is {LARGEST + 1} bytes" if kind == "huge" else f"it is a {kind}, not a regular file"
-    ) in said
+    assert (f"it is {LARGEST + 1} bytes" if kind == "huge" else f"it is a {kind}, not a regular file") in said
 
 
 def test_a_folder_of_records_that_lies_elsewhere(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:

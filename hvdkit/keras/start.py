@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
+from types import FrameType
 from typing import Any
 from weakref import WeakSet
 
@@ -46,14 +47,14 @@ def begin_step() -> None:
 
 def _fitted() -> Any:
     """The model whose fit this step is in, where no callback of that fit broadcasts; else None."""
-    frame = sys._getframe(2)
+    frame: FrameType | None = sys._getframe(2)
     while frame is not None:
         model = frame.f_locals.get("self") if frame.f_code.co_name == "fit" else None
         callbacks = frame.f_locals.get("callbacks") if isinstance(model, keras.Model) else None
         if isinstance(callbacks, keras.callbacks.CallbackList):
             names = {type(callback).__name__ for callback in callbacks.callbacks}
             return None if _BROADCAST in names else model
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return None
 
 

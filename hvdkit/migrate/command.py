@@ -184,10 +184,11 @@ def _output(plan: Plan, paths: Sequence[Path], args: argparse.Namespace) -> None
     base = Path(os.path.commonpath([p if p.is_dir() else p.parent for p in paths]))
     outside = next((file.path for file in plan.changed if not file.path.is_relative_to(base)), None)
     if outside is not None:
+        both = os.path.relpath(Path(os.path.commonpath([base, outside])))
         raise UsageError(
             f"{os.path.relpath(outside)} would be rewritten, too, and is outside {os.path.relpath(base)}",
             "the files under --output would not run without it; nothing was written",
-            f"pass the folder that contains both: {os.path.relpath(Path(os.path.commonpath([base, outside])))}",
+            f"pass the folder that contains both: {both}",
         )
     folder = Path(os.path.abspath(args.output))
     wanted = {

@@ -112,7 +112,7 @@ def _random_state() -> dict[str, Any]:
     """Of torch, its GPU, Python and NumPy, as tensors, numbers and lists."""
     version, numbers, gauss = random.getstate()
     state: dict[str, Any] = {"torch": torch.get_rng_state(), "python": [version, list(numbers), gauss]}
-    if torch.cuda.is_available() and torch.cuda.is_initialized():
+    if torch.cuda.is_available() and torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         state["cuda"] = torch.cuda.get_rng_state()
     numpy = sys.modules.get("numpy")
     if numpy is not None:

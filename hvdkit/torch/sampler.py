@@ -62,7 +62,7 @@ class DistributedSampler(TorchDistributedSampler[Any]):
         if not self.skipped:
             return super().__iter__()
         # The same draw, whatever the number of ranks: one order of the epoch, without what was skipped.
-        whole = TorchDistributedSampler(
+        whole: TorchDistributedSampler[Any] = TorchDistributedSampler(
             self.dataset, num_replicas=1, rank=0, shuffle=self.shuffle, seed=self.seed
         )
         whole.set_epoch(self.epoch)

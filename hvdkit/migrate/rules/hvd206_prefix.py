@@ -40,21 +40,13 @@ from hvdkit.migrate.values.arguments import given
 PUTS_ON = "names of the model's parameters no longer begin with module."
 PUTS_ON_ADVICE = "leave module. out: checkpoints that are written from now on have no such prefix"
 NOTHING = "unknown names are ignored: a checkpoint with module. in its names loads nothing"
-STRIPPED = (
-    "checkpoints of the wrapped model are read, too: unknown names are ignored, and nothing would be loaded"
-)
-OLDER = (
-    "checkpoints of the wrapped model are read, too: their names begin with module., and the new ones do not"
-)
-NOTHING_ADVICE = (
-    "strip module. from the names in older checkpoints before loading them, then delete this note"
-)
+STRIPPED = "older checkpoints are read, too: unknown names are ignored, and nothing would be loaded"
+OLDER = "older checkpoints are read, too: their names begin with module., and those of new ones do not"
+NOTHING_ADVICE = "strip module. from the names in older checkpoints before they load, then delete this note"
 LEFT_OUT = "names that do not begin with module. are dropped here, and none begin with it any more"
 LEFT_OUT_ADVICE = 'keep the others under their own names: key.removeprefix("module.") for every key'
 INSIDE = "unknown names are ignored: an older checkpoint has .module. in the names of a part that was wrapped"
-INSIDE_ADVICE = (
-    "remove module. from the names in older checkpoints before loading them, then delete this note"
-)
+INSIDE_ADVICE = "remove module. from the names in older checkpoints before they load, then delete this note"
 OLDER_INSIDE = "a part of the model was wrapped: names in older checkpoints have .module. inside"
 INNER = f'replace(".{PREFIX}", ".")'
 STAYS = "this model is wrapped, and the names in the checkpoints that the training writes no longer begin with module."

@@ -121,27 +121,23 @@ RULE = Rule(
     id="HVD416",
     title="gradients are averaged after backward()",
     what=(
-        "Where DDP wraps a model and no optimizer can average its gradients (none is found, another library "
-        "makes it, it steps copies of the parameters or what DDP does not wrap, or apex patches it), "
-        "averages them right after each backward() in which DDP did, and leaves the optimizer as it is. It "
-        "does the same in a single-process program with a hand-written update, `p.data.add_(p.grad, "
-        "alpha=-lr)`, for the models and tensors updated there."
+        "Where DDP wraps a model and no optimizer can average its gradients (none is found, another library makes it, it "
+        "steps copies of the parameters or what DDP does not wrap, or apex patches it), averages them right after each "
+        "backward() in which DDP did, and leaves the optimizer as it is. It does the same in a single-process program "
+        "with a hand-written update, `p.data.add_(p.grad, alpha=-lr)`, for the models and tensors updated there."
     ),
     why=(
-        "This is literally what DDP does: when backward() returns, every gradient of the model is the "
-        "average over the ranks. It requires nothing of the optimizer. Without it the program would be "
-        "refused (HVD905)."
+        "This is what DDP does: when backward() returns, every gradient of the model is the average over the ranks. "
+        "It requires nothing of the optimizer. Without it the program would be refused (HVD905)."
     ),
     safety=(
-        "Safe: only where every backward pass of the model is found and the model has a name there. Sparse "
-        "gradients, DDP over some of the ranks and backward passes inside libraries are refused (HVD905). "
-        "With find_unused_parameters a parameter that some rank used gets a gradient on all, and one that "
-        "no rank used has none, as under DDP; the same holds where a hand-written update tests for a "
-        "gradient. Hand-written updates have to be the same on all ranks: where one uses random numbers or "
-        "a value that differs between ranks, or what it updates is not seen, the program is refused "
-        "(HVD905, with the reason). Accumulating passes may each be averaged: the average of an average is "
-        "itself. With two ranks in float32 the weights are bit-identical. It is slower than "
-        "hvd.DistributedOptimizer, which is reported."
+        "Safe: only where every backward pass of the model is found and the model has a name there. Sparse gradients, DDP "
+        "over some of the ranks and backward passes inside libraries are refused (HVD905). With find_unused_parameters a "
+        "parameter that some rank used gets a gradient on all, and one that no rank used has none, as under DDP; the same "
+        "holds where a hand-written update tests for a gradient. A hand-written update that may differ between ranks, or "
+        "whose parameters are not seen, is refused (HVD905, with the reason). The average of an average is itself: "
+        "accumulating passes may each be averaged. With two ranks in float32 the weights are bit-identical. It is slower "
+        "than hvd.DistributedOptimizer, which is reported."
     ),
     check=check,
     changes=(

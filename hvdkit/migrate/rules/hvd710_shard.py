@@ -155,10 +155,7 @@ RULE = Rule(
         "caches each element, and slices the arrays of fit, so that each rank has its own part. Evaluation data "
         "stays whole. A pipeline that does not divide evenly is padded, and arrays lose at most size() - 1 rows."
     ),
-    why=(
-        "Otherwise every rank sees all of the data: an epoch would be size() passes. A "
-        "rank with one batch more than the others waits for them forever."
-    ),
+    why="Every rank would see all of the data, and one with a batch more than the others would block forever.",
     safety=(
         "Safe where all ranks see the elements in the same order before the cut. A shuffle without a seed before it, "
         "a generator, an unknown length, or a pipeline that evaluation also uses is left to you. Needed for "

@@ -101,7 +101,7 @@ def _edit(facts: Facts, gradient: Gradient, summed: bool, recording: ast.expr | 
     op = f", op={hvd}.Sum" if summed else ""
     if tape is None:  # the optimizer would make one of its own
         own = f"tape={hvd}.DistributedGradientTape({tf(names)}.GradientTape(){op})"
-        return edits.add_arguments(names.source, call, [own])
+        return [edits.add_arguments(names.source, call, [own])]
     made = _listed(facts, gradient)
     if recording is not None:
         # A tape that is wrapped while it records is not stopped by gradient(), and refuses it.

@@ -69,11 +69,12 @@ def iterated(binding: Binding) -> ast.expr | None:
     """The collection that a loop variable runs over, through zip, enumerate and list."""
     node, path = binding.value, binding.path
     while isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
-        if node.func.id == "zip" and path and path[0] < len(node.args):
+        called = node.func.id
+        if called == "zip" and path and path[0] < len(node.args):
             node, path = node.args[path[0]], path[1:]
-        elif node.func.id == "enumerate" and path and path[0] == 1:
+        elif called == "enumerate" and path and path[0] == 1:
             node, path = node.args[0], path[1:]
-        elif node.func.id in ("list", "tuple", "reversed"):
+        elif called in ("list", "tuple", "reversed"):
             node = node.args[0]
         else:
             break

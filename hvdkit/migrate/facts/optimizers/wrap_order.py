@@ -50,8 +50,9 @@ def earlier(place: WrapPlace, names: Names, call: ast.Call) -> ast.stmt | None:
     So it may where nothing in between names the model, and all that the line names is there above it.
     """
     moving, model = names.statement(call), getattr(call.func, "value", None)
-    alone = isinstance(moving, ast.Expr) and moving.value is call and isinstance(model, ast.Name)
-    if not alone or place.names is not names or moving.lineno != moving.end_lineno:
+    if not isinstance(moving, ast.Expr) or moving.value is not call or not isinstance(model, ast.Name):
+        return None
+    if place.names is not names or moving.lineno != moving.end_lineno:
         return None
     block = edits.block(names, moving)
     making = names.statement(place.call)

@@ -18,7 +18,7 @@ def main():
     model = build()
     optimizer = tf.keras.optimizers.SGD(0.05, momentum=0.9)
     optimizer.build(model.trainable_variables)
-    tf.train.Checkpoint(model=model, optimizer=optimizer).restore("start/start").assert_consumed()
+    tf.train.Checkpoint(model=model, optimizer=optimizer).read("start/start").assert_consumed()
     loss_of = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 
     @tf.function

@@ -21,7 +21,7 @@ def main():
     optimizer = tf.keras.optimizers.SGD(0.05, momentum=0.9)
     optimizer.build(model.trainable_variables)
     if hvd.rank() == 0:
-        tf.train.Checkpoint(model=model, optimizer=optimizer).restore("start/start").assert_consumed()
+        tf.train.Checkpoint(model=model, optimizer=optimizer).read("start/start").assert_consumed()
     hvd.broadcast_variables(model.variables, root_rank=0)
     hvd.broadcast_variables(optimizer.variables, root_rank=0)
     loss_of = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)

@@ -195,9 +195,12 @@ def _buffers_beside(variables: Sequence[Any]) -> list[Any]:
 def _state(optimizer: Any, variables: Sequence[Any], k: int) -> tuple[Tensor, ...]:
     """The variables of an optimizer that are not trained by it: moments, averages; not its counts and rate,
     which are numbers."""
-    held = optimizer.variables
+    # Not by `variables`, which Horovod's wrapper overrides in a way that raises under Keras 3.
+    held = getattr(optimizer, "_variables", None) or getattr(
+        optimizer, "_weights", ()
+    )  # legacy ones: weights
     trained = {id(variable) for variable in variables}
-    state = [v for v in (held() if callable(held) else held) if id(v) not in trained and len(v.shape)]
+    state = [v for v in held if id(v) not in trained and len(v.shape)]
     arrays = zip(_names(optimizer, state), _of_replica(state, k))
     return tuple(Tensor(name, array.shape, str(array.dtype), digest([array]), 0.0) for name, array in arrays)
 

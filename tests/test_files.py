@@ -62,7 +62,7 @@ def test_a_link_is_followed_only_where_that_is_asked(tmp_path: Path) -> None:
 def test_a_file_larger_than_any_source_is_not_read(tmp_path: Path) -> None:
     with (tmp_path / "huge.py").open("wb") as file:
         file.truncate(LARGEST + 1)  # a hole: it takes no disk
-    with pytest.raises(OSError, match=f"it holds {LARGEST + 1} bytes"):
+    with pytest.raises(OSError, match=f"it is {LARGEST + 1} bytes"):
         read_file(tmp_path / "huge.py")
 
 

@@ -52,7 +52,7 @@ def main():
 
     (x_train, y_train), (x_test, y_test) = load(args.data)
     train_dataset = tf.data.Dataset.from_tensor_slices((scaled(x_train), y_train))
-    train_dataset = train_dataset.cache().apply(lambda data: data.concatenate(data.repeat().take(-data.cardinality() % hvd.size())).shard(hvd.size(), hvd.rank())).shuffle(len(x_train)).batch(batch_size // hvd.size())
+    train_dataset = train_dataset.apply(lambda data: data.concatenate(data.repeat().take(-data.cardinality() % hvd.size())).shard(hvd.size(), hvd.rank())).cache().shuffle(len(x_train)).batch(batch_size // hvd.size())
     test_dataset = tf.data.Dataset.from_tensor_slices((scaled(x_test), y_test)).batch(batch_size)
 
     model = build_model()

@@ -28,8 +28,8 @@ DIVIDED = Cause(
 )
 OTHER = Cause(
     "HVD401",
-    "what comes out of the average is not the average: look at the optimizer's op, at divisors of the loss "
-    "and at what changes gradients between backward() and step()",
+    "the result of the average is not the average: check the optimizer's op, divisors of the loss, and "
+    "code that changes gradients between backward() and step()",
 )
 
 

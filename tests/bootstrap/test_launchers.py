@@ -125,5 +125,5 @@ def test_copies_are_refused_with_the_command_to_type(environ: dict[str, str], si
         refuse_copies(launches, 0, size)
     started = max(launch.size for launch in launches)
     assert f"Horovod's world has size {size}" in caught.value.seen
-    assert f"{started // size} unsynchronised copies" in caught.value.why
+    assert f"{started // size} unsynchronized copies" in caught.value.why
     assert f"horovodrun -np {started} -H {hosts} python " in caught.value.fix

@@ -43,7 +43,7 @@ def test_what_is_no_secret_is_refused(home: Path) -> None:
         (home / "none", "No such file"),
         (file(home / "empty", ""), "has 0 characters"),
         (file(home / "open", mode=0o644), "is open to every user"),
-        (file(home / "large", "x" * 5000), "it holds 5000 bytes"),
+        (file(home / "large", "x" * 5000), "it is 5000 bytes"),
     ):
         with pytest.raises(LaunchEnvironmentError, match=seen):
             of_job({"HVDKIT_SECRET_FILE": str(path)})

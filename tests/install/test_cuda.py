@@ -106,7 +106,7 @@ def test_cuda_without_nccl_is_an_error(
 ) -> None:
     home = toolkit(tmp_path / "cuda")
     monkeypatch.setattr(cuda, "_SYSTEM_PREFIX", tmp_path)
-    with pytest.raises(CudaError, match=r"nccl\.h is not"):
+    with pytest.raises(CudaError, match=r"nccl\.h is missing"):
         cuda.look((torch,), {"PATH": str(home / "bin")})
 
 

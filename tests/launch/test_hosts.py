@@ -130,7 +130,7 @@ def test_a_node_may_have_ranks_of_its_own_number(tmp_path: Path) -> None:
         ("nodes = []", "names no host"),
         ("nodes = [{addr = '::1'}]", "::1 is an IPv6 address"),
         ("nodes = [{addr = '[fe80::1%eth0]'}]", "is an IPv6 address"),
-        ("nodes = [{addr = 'a', gpus_per_node = 2}, {addr = 'a', gpus_per_node = 4}]", "a is there twice"),
+        ("nodes = [{addr = 'a', gpus_per_node = 2}, {addr = 'a', gpus_per_node = 4}]", "a is listed twice"),
         ("x = " + "[" * 100_000, "TOML|nested too deeply"),
     ],
     ids=lambda text: text[:50],

@@ -120,4 +120,4 @@ def test_without_a_launcher_nothing_is_started(line: Lifeline) -> None:
     process = rank(line, "sh", "-c", "echo started")
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (1, "")
-    assert "does not reach the launcher" in err
+    assert "cannot reach the launcher" in err

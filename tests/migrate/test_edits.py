@@ -100,8 +100,8 @@ REFUSED = [
     (BLOCK, "a; b\n", "shares its line"),
     (GUARD, "a; b\n", "shares its line"),
     (OPEN, "with a:  # why\n    b\n", "a comment"),
-    (OPEN, 'with a:\n    b = """\n    """\n', "a string"),
-    (ATTRIBUTE, "(a\n.module)", "another line"),
+    (OPEN, 'with a:\n    b = """\n    """\n', "a multi-line string"),
+    (ATTRIBUTE, "(a\n.module)", "a different line"),
     (SWAP, "f(a,  # why\n  b)", "a comment"),
     (KEEP, "f(a,  # why\n  b)", "a comment"),
 ]

@@ -204,7 +204,7 @@ def test_output_leaves_no_half_of_a_program(tree: Path, capsys: pytest.CaptureFi
     (tree / "deep" / "main.py").write_text("import sys\n\nsys.path.append('..')\nimport train\n" + DDP)
     git(tree)
     assert main(["migrate", "deep", "--output", "new"]) == 2
-    assert "pass the folder of both: ." in capsys.readouterr().err
+    assert "pass the folder that contains both: ." in capsys.readouterr().err
     assert not (tree / "new").exists()
 
 

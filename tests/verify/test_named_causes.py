@@ -71,7 +71,7 @@ def cause_of(tmp_path: Path) -> Any:
         (Draw(0, 0, (3, 0, 2)), "has more batches"),
         (Draw(0, 2, (3, 0, 2)), "has fewer batches"),
         (Draw(0, 1, (3, 0)), "a batch of one rank has 2 samples, and the original's 3"),
-        (Draw(0, 1, (0, 2, 4)), "unshuffled"),
+        (Draw(0, 1, (0, 2, 4)), "not shuffled"),
         (Draw(0, 1, (4, 0, 2)), "the number that set_epoch is given"),
     ],
 )

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from hvdkit.migrate.conditions.answers import Answer, Code, open_at, places, row
 from hvdkit.migrate.conditions.devices import initialised, own_device
+from hvdkit.migrate.conditions.leftovers import leftovers
 from hvdkit.migrate.conditions.paths import kept_from, stays_zero
 from hvdkit.migrate.conditions.starts import STARTS_ITSELF, starts_itself
 from hvdkit.migrate.conditions.tensorflow_table import tensorflow_conditions
@@ -42,7 +43,6 @@ from hvdkit.migrate.facts.launch.lone_processes import without_job
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.models.gradient_collectives import BY_HOROVOD, Gradients, hand_reductions
-from hvdkit.migrate.facts.models.wraps import chosen_wraps, own_data_parallel
 from hvdkit.migrate.facts.optimizers.after_backward import averaged_passes
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.named_passes import passes_by_name
@@ -367,28 +367,6 @@ def _reductions(facts: Facts, program: ProgramFacts) -> Answer:
     return Answer(State.PROVEN, f"op at {places(sites)}")
 
 
-def _leftovers(facts: Facts, program: ProgramFacts) -> Answer:
-    calls = facts.calls("torch.distributed.", *words.WRAPS)
-    sites = [s for s in calls if s.names in program.files and s.name not in words.ASK_NO_GROUP]
-    if sites:
-        called = ", ".join(sorted({site.name.rpartition(".")[2] for site in sites}))
-        return open_at(f"{called} at {{}}", sites)
-    by_hand = [(site.names, site.node) for site in facts.calls(*words.SPREADING)]
-    by_hand = [at for at in (*by_hand, *own_data_parallel(facts)) if runs_in(facts, program, *at)]
-    if by_hand:
-        return open_at("the model runs on all GPUs of the host, and every rank would, at {}", by_hand)
-    chosen = [(names, call) for names, call in chosen_wraps(facts) if names in program.files]
-    if chosen:
-        return open_at("DistributedDataParallel, if it is chosen, at {}", chosen)
-    kept = [site for site in facts.calls(words.OWN_GROUP) if site.names in program.files]
-    if kept:
-        return Answer(
-            State.PROVEN,
-            f"only the process group of Horovod's ranks that libraries ask at {places(kept)}",
-        )
-    return Answer(State.PROVEN, "no call of torch.distributed, DDP or DataParallel")
-
-
 STARTS = "Horovod is initialized before CUDA"
 STARTED = {STARTS: initialised, STARTS_ITSELF: starts_itself, "each process has its own device": own_device}
 TRAINING = {
@@ -400,5 +378,5 @@ TRAINING = {
 ALWAYS = {
     WRITTEN: _writers,
     "reductions name their operation": _reductions,
-    "no DDP or process group is left": _leftovers,
+    "no DDP or process group is left": leftovers,
 }

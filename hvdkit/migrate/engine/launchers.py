@@ -189,7 +189,7 @@ def instead_of_srun(arguments: str, known: set[str]) -> str | None:
     processes = counts.get("ntasks") or (
         _product(counts["nodes"], per_host) if len(counts) > 1 else "$SLURM_NTASKS"
     )
-    return " ".join(["hvdkit run -np", processes, *tokens])
+    return " ".join(["hvdkit", "run", "-np", processes, *tokens])
 
 
 def instead_of_jsrun(arguments: str, known: set[str]) -> str | None:

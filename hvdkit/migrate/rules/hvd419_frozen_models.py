@@ -15,9 +15,7 @@ from hvdkit.migrate.rewrites.wrapping import broadcast_line
 
 def check(facts: Facts) -> Iterator[Finding]:
     for model in unsent_models(facts):
-        message = (
-            "no optimizer trains this model, and each rank draws its own weights for it: rank 0's are sent"
-        )
+        message = "no optimizer trains this model, and each rank draws its own weights for it: rank 0's are broadcast"
         yield safe(facts, "HVD419", model.names, model.statement, message, _edit, facts, model)
 
 
@@ -28,13 +26,13 @@ def _edit(facts: Facts, model: Unsent) -> Edit:
 
 RULE = Rule(
     id="HVD419",
-    title="frozen models start alike",
+    title="frozen models start from the same weights",
     what=(
-        "Broadcasts rank 0's weights of a model that is made with random ones and that no optimizer trains: a "
-        "teacher, a target, a random projection. Not where a seed makes them the same on all ranks, or a state is loaded."
+        "Broadcasts rank 0's weights of a model that starts from random ones and that no optimizer trains: a teacher, a "
+        "target, a random projection. Not where a seed makes them the same on all ranks, or a state is loaded."
     ),
-    why="Its outputs are what is learned, or what is computed with: another teacher on each rank teaches something else.",
-    safety="Safe: it changes nothing on rank 0, and nothing in a lone process.",
+    why="The training learns from its outputs: with a different teacher, each rank would learn something different.",
+    safety="Safe: it changes nothing on rank 0, and nothing in a single process.",
     check=check,
     changes=(
         Change(

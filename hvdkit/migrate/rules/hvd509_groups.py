@@ -13,8 +13,8 @@ from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.plan import Finding
 
 ADVICE = (
-    'write hvd.add_process_set(ranks) after hvd.init(process_sets="dynamic"), the same sets in one order on all '
-    "ranks, and run hvdkit migrate again: it follows them into the collectives"
+    'write hvd.add_process_set(ranks) after hvd.init(process_sets="dynamic"), the same sets in the same order '
+    "on all ranks, and run hvdkit migrate again: it uses them in the collectives"
 )
 
 

@@ -13,6 +13,7 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.index.names import FunctionNode, Names
 from hvdkit.migrate.project.files import does_more_than_define
+from hvdkit.migrate.values.arguments import fits
 from hvdkit.migrate.values.lookups import looked_up_in, name_looked_up
 from hvdkit.migrate.values.value import Value
 
@@ -84,7 +85,11 @@ class CallGraph:
         if not name:
             return [(names, function)]
         if not isinstance(owner, ast.ClassDef):
-            named = [*self._named(names, function, name), *self._looked_up(names, name)]
+            asked = self._looked_up(names, name)
+            named = [
+                *self._named(names, function, name),
+                *(way for way in asked if _may_call(*way, function)),
+            ]
             return named or _decorated(names, function)
         if name == "forward" or (name.startswith("__") and name != "__init__"):
             return self._class_named(names, owner)
@@ -176,6 +181,12 @@ class CallGraph:
         receiver = flow.values(where, node.value)
         family = {base for _, base in flow.classes(Value("class", owner.name, owner, names))}
         return all(value.unknown for value in receiver) or any(value.node in family for value in receiver)
+
+
+def _may_call(names: Names, asks: ast.AST, function: FunctionNode) -> bool:
+    """Whether a lookup may give a function: what is called at once has to get the arguments that it takes."""
+    call = names.parents[asks]
+    return not isinstance(call, ast.Call) or call.func is not asks or fits(function, call)
 
 
 def _decorated(names: Names, function: FunctionNode) -> list[Way]:

@@ -54,7 +54,8 @@ def own_weights(
     by_rank = any(apart for _, _, apart in seeds(facts, program))
     if "torch" in libraries_seeded(facts, program) and not by_rank:
         return []
-    shared = _shared(facts, program, planned.models)
+    sent = _sent(facts, program, planned.models)
+    shared = {value.node for value in _with_parts(facts, sent)}
     found = [at for at in _outside_of_state(facts) if at[0] in program.files and runs_in(facts, program, *at)]
     for names, call, owner in _constructions(facts):
         if names not in program.files or not runs_in(facts, program, names, call):
@@ -69,7 +70,7 @@ def own_weights(
             ):
                 found.append((names, call))
         elif owner not in shared or _another_is_shared(facts, program, names, call, shared, planned):
-            parts = _parts(facts, owner, shared)
+            parts = _parts(facts, owner, {value.node for value in sent})
             found += [(names, call)] if parts is None else parts
     return list(dict.fromkeys(found))
 
@@ -93,8 +94,8 @@ def _stored_as_it_is(names: Names, call: ast.Call) -> bool:
     return not any(name.endswith(".Parameter") for parent in around for name in names.qualified(parent.func))
 
 
-def _shared(facts: Facts, program: ProgramFacts, planned: frozenset[Value]) -> set[ast.AST]:
-    """The constructions, and the classes, of what is broadcast, or loads a state."""
+def _sent(facts: Facts, program: ProgramFacts, planned: frozenset[Value]) -> set[Value]:
+    """What is broadcast, or loads a state, by its own name."""
     values = set(planned)
     for site in facts.calls(*HVD_BROADCAST):
         if site.names in program.files:
@@ -105,11 +106,16 @@ def _shared(facts: Facts, program: ProgramFacts, planned: frozenset[Value]) -> s
             values |= _modules(facts, names, [receiver])
     for names, model in _through_groups(facts, program):
         values |= _modules(facts, names, [model])
-    new = values
+    return values
+
+
+def _with_parts(facts: Facts, modules: set[Value]) -> set[Value]:
+    """Modules, and those that they are made of."""
+    found, new = set(modules), modules
     while new:
-        new = {part for value in new for part in _given_to(facts, value)} - values
-        values |= new
-    return {value.node for value in values}
+        new = {part for value in new for part in _given_to(facts, value)} - found
+        found |= new
+    return found
 
 
 def _given_to(facts: Facts, module: Value) -> set[Value]:
@@ -287,14 +293,12 @@ def _broadcasts(facts: Facts, names: Names) -> Iterator[ast.Call]:
     yield from (site.node for site in facts.calls(*HVD_BROADCAST) if site.names is names)
 
 
-def _parts(facts: Facts, owner: ast.ClassDef, shared: set[ast.AST]) -> list[tuple[Names, ast.Call]] | None:
+def _parts(facts: Facts, owner: ast.ClassDef, sent: set[ast.AST]) -> list[tuple[Names, ast.Call]] | None:
     """The layers of a class that are not broadcast, where others of it are; None where none is."""
     layers = [
         (site.names, site.node)
         for site in facts.calls(*LAYERS)
         if _in_module(facts, site) is owner and isinstance(site.names.function(site.node), FUNCTIONS)
     ]
-    left = [
-        (names, call) for names, call in layers if call not in shared and not _inside(names, call) & shared
-    ]
+    left = [(names, call) for names, call in layers if call not in sent and not _inside(names, call) & sent]
     return left if len(left) < len(layers) else None

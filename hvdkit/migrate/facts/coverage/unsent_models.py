@@ -41,8 +41,11 @@ def unsent_models(facts: Facts) -> list[Unsent]:
             statement, variable = names.statement(call), variable_of(names, call)
             if variable is None or where_runs(facts, names, call) is not Where.ALL:
                 continue
+            model = names.source.segment(variable)
+            if model in planned.written:
+                continue
             if not any(runs_in(facts, other, names, call) for other in every):  # nothing starts Horovod there
-                found[statement] = Unsent(names, statement, names.source.segment(variable))
+                found[statement] = Unsent(names, statement, model)
     return list(found.values())
 
 

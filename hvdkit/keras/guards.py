@@ -106,7 +106,7 @@ def check_start(name: str, digests: list[str]) -> None:
     """Raises UnsharedStartError where the ranks' weights differ, and nothing will make them equal."""
     if len(set(digests)) > 1:
         raise UnsharedStartError(
-            f"the model {name!r} is fitted by {len(digests)} ranks, each from first weights of its own",
+            f"the model {name!r} is fitted by {len(digests)} ranks, each from different initial weights",
             why="the average of their gradients belongs to none of these models; nothing makes them equal",
             fix="model.fit(..., callbacks=hvd.callbacks([...])), or hvd.broadcast(model) before it",
         )
@@ -117,7 +117,7 @@ def check_reduced(model: Any, before: int, after: int, size: int) -> None:
     if size > 1 and before == after:
         raise UnreducedTrainingError(
             f"the train_step of {type(model).__name__} reduces nothing, in a job of {size} ranks",
-            why="each rank would train a model of its own, without a word",
+            why="each rank would silently train a different model",
             fix="tape = hvd.DistributedGradientTape(tape) before tape.gradient(...), or give compile "
             "optimizer=hvd.DistributedOptimizer(optimizer)",
         )

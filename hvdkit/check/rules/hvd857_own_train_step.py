@@ -1,4 +1,4 @@
-"""HVD857: a train_step of its own goes past the optimizer of Horovod."""
+"""HVD857: a train_step of its own bypasses Horovod's optimizer."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 RULE = Rule(
     id="HVD857",
-    title="a train_step that goes past the optimizer of Horovod",
-    what="fit runs, the loss falls, and each rank trains a model of its own: apply_gradients of the wrapped optimizer reduces nothing.",
+    title="a train_step that bypasses Horovod's optimizer",
+    what="fit runs, the loss falls, and each rank trains a different model: apply_gradients of the wrapped optimizer reduces nothing.",
     why="a tape computes these gradients, and the wrapper reduces only those that it computes itself.",
     safety="Nothing is edited: the tape and the optimizer change together.",
     check=check,

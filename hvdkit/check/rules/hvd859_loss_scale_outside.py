@@ -36,8 +36,8 @@ def check(facts: Facts) -> Iterator[Finding]:
 RULE = Rule(
     id="HVD859",
     title="a loss scale around the optimizer of Horovod",
-    what="Each rank trains a model of its own: the loss scale computes the gradients itself, and hands them to a method that reduces nothing.",
-    why="the wrapper of Horovod overrides what the loss scale calls no more.",
+    what="Each rank trains a different model: the loss scale computes the gradients itself, and hands them to a method that reduces nothing.",
+    why="the loss scale no longer calls the methods that Horovod's wrapper overrides.",
     safety="Nothing is edited: the order can be turned around only with the optimizer of hvdkit.",
     check=check,
     changes=(),

@@ -63,9 +63,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             sort = (edits.wrap, names.source, each, "sorted(", ")")
             yield restored(facts, "HVD305", names, each, message, *sort)
         for names, call in folder_orders(facts, program):
-            message = (
-                "a folder is listed in another order on another host, and so are the samples that are divided"
-            )
+            message = "hosts list a folder in different orders, so the samples that are divided differ"
             sort = (edits.wrap, names.source, call, "sorted(", ")")
             yield restored(facts, "HVD305", names, call, message, *sort)
 

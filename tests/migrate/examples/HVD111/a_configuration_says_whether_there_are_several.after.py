@@ -1,5 +1,3 @@
-# Changed: A configuration says whether there are several processes, and only the person knows it.
-
 import torch.distributed as dist
 from configuration import load
 

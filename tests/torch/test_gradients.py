@@ -152,7 +152,7 @@ def test_gradients_changed_while_they_are_reduced_are_refused(how: str, argument
     error = raised(optimizer.step)
     assert gathered(type(error)) == [UnreducedGradientsError] * hvd.size()
     assert "2.bias" in str(error) and "fix: hvd.clip_grad_norm_(" in str(error)
-    with pytest.warns(UserWarning, match="throws away"):
+    with pytest.warns(UserWarning, match="discards"):
         optimizer.zero_grad()  # and the optimizer is as good as new
     loss_of(model, 1).backward()
     optimizer.synchronize()
@@ -170,7 +170,7 @@ def test_a_second_backward_is_refused_with_what_to_write(arguments: dict[str, An
     error = raised(lambda: loss_of(model, 5).backward())
     assert gathered(type(error)) == [SecondBackwardError] * hvd.size()
     assert "why: " in str(error) and "hvd.accumulate(optimizer)" in str(error)
-    with pytest.warns(UserWarning, match="throws away"):
+    with pytest.warns(UserWarning, match="discards"):
         optimizer.zero_grad()
 
 

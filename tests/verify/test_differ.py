@@ -29,7 +29,7 @@ WRONG = {
         "plain",
         {"batch_size=8, sampler=sampler": "batch_size=8, shuffle=True"},
         Stage.SAMPLES,
-        "no DistributedSampler",
+        "no longer has a DistributedSampler",
     ),
     "set_epoch forgotten": (
         "plain",

@@ -10,7 +10,6 @@ from typing import Any
 from hvdkit import guards as shared
 from hvdkit.keras.backend import IS_KERAS_3, collectives, hvd, keras, raw
 from hvdkit.keras.guards import NotBuiltError
-from hvdkit.keras.start import mark_sent
 
 __all__ = ["broadcast"]
 
@@ -68,8 +67,6 @@ def send(
         trainable = [variable for part in models for variable in part.trainable_variables]
         variables += state(optimizer, trainable)
     collectives.broadcast([raw(variable) for variable in variables], root_rank, process_set)
-    for part in models:
-        mark_sent(part)
 
 
 def unbuilt(model: Any, stepped: bool = False) -> list[Any]:
@@ -79,8 +76,6 @@ def unbuilt(model: Any, stepped: bool = False) -> list[Any]:
     and never the model itself, which then is never built, and has no weights but theirs.
     """
     layers = list(model._flatten_layers())
-    if not model.weights and layers:
-        return layers  # it may say that it is built all the same
     if stepped:
         layers = [one for one in layers if not list(one._flatten_layers(recursive=False, include_self=False))]
     return [layer for layer in layers if not layer.built]

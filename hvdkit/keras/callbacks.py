@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from hvdkit.errors import UsageError
 from hvdkit.keras import guards
@@ -15,16 +14,11 @@ from hvdkit.keras.backend import hvd, keras
 from hvdkit.keras.broadcast import send, unbuilt
 from hvdkit.keras.fit import average
 from hvdkit.keras.learning_rate import check_settable
-from hvdkit.keras.start import steps_begun
 
 __all__ = ["Callbacks", "callbacks"]
 
 # What only one rank may do: write files, or send them somewhere.
 _WRITERS = ("ModelCheckpoint", "TensorBoard", "CSVLogger", "RemoteMonitor")
-
-
-# The function of each model that was seen to reduce gradients: a model that is compiled again gets another.
-_traced: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
 
 class BroadcastGlobalVariablesCallback(keras.callbacks.Callback):  # type: ignore[misc]
@@ -38,25 +32,16 @@ class BroadcastGlobalVariablesCallback(keras.callbacks.Callback):  # type: ignor
         super().__init__()
         self.root_rank = root_rank
         self._done = False
-        self._begun = 0
-        self._own_step = False
 
     def on_train_begin(self, logs: Any = None) -> None:
         """Raises UnreducedTrainingError or ConditionalReductionError before anything is trained."""
-        own_step = type(self.model).train_step is not keras.Model.train_step
-        if not own_step:
+        if type(self.model).train_step is keras.Model.train_step:
             guards.check_training(self.model.optimizer, hvd.size())
-        self._own_step = own_step
-        self._begun = steps_begun()
         if not unbuilt(self.model):
             self._send(stepped=False)
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-        """The first one sends what could not be sent before. Raises UnreducedTrainingError."""
-        # A train_step of its own is known by what it does when it is traced, in its first batch.
-        if self._own_step and _traced.get(self.model) is not self.model.train_function:
-            guards.check_reduced(self.model, self._begun, steps_begun(), hvd.size())
-            _traced[self.model] = self.model.train_function
+        """The first one sends what could not be sent before."""
         if not self._done:
             self._send(stepped=True)
 
@@ -66,25 +51,12 @@ class BroadcastGlobalVariablesCallback(keras.callbacks.Callback):  # type: ignor
 
 
 class MetricAverageCallback(keras.callbacks.Callback):  # type: ignore[misc]
-    """Replaces each epoch's metrics by their mean over ranks, for the callbacks after it and the history.
-
-    Raises RanksDifferError where the ranks have metrics of different names, or different learning rates.
-    """
+    """Replaces each epoch's metrics by their mean over ranks, for the callbacks after it and the history."""
 
     def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         """Every rank comes here with the same names."""
-        if hvd.size() > 1:
-            guards.check_alike(hvd.allgather_object((sorted(logs or {}), self._rate())))
         if logs:
             logs.update(average(logs, "epoch"))
-
-    def _rate(self) -> float:
-        """The learning rate that is set; -1 where there is none, or a schedule."""
-        optimizer = getattr(self.model, "optimizer", None)
-        rate = getattr(getattr(optimizer, "inner_optimizer", optimizer), "_learning_rate", None)
-        if rate is None or isinstance(rate, keras.optimizers.schedules.LearningRateSchedule):
-            return -1.0
-        return float(rate)
 
 
 class LearningRateWarmupCallback(keras.callbacks.Callback):  # type: ignore[misc]

@@ -22,14 +22,6 @@ class UnreducedTrainingError(HvdkitError):
     """A model is trained in a job of several ranks, and nothing reduces its gradients."""
 
 
-class UnsharedStartError(HvdkitError):
-    """A model is fitted in a job of several ranks, and nothing makes their first weights equal."""
-
-
-class RanksDifferError(HvdkitError):
-    """The ranks have different learning rates, or metrics of different names."""
-
-
 class ReducedTwiceError(HvdkitError):
     """Gradients of a DistributedGradientTape were given to a DistributedOptimizer."""
 
@@ -99,44 +91,4 @@ def check_training(optimizer: object, size: int) -> None:
             f"the model is trained by {by} ({type(optimizer).__name__}) in a job of {size} ranks",
             why="no gradient would be reduced: each rank would silently train a different model",
             fix="compile with optimizer=hvd.DistributedOptimizer(optimizer), of hvdkit",
-        )
-
-
-def check_start(name: str, digests: list[str]) -> None:
-    """Raises UnsharedStartError where the ranks' weights differ, and nothing will make them equal."""
-    if len(set(digests)) > 1:
-        raise UnsharedStartError(
-            f"the model {name!r} is fitted by {len(digests)} ranks, each from different initial weights",
-            why="the average of their gradients belongs to none of these models; nothing makes them equal",
-            fix="model.fit(..., callbacks=hvd.callbacks([...])), or hvd.broadcast(model) before it",
-        )
-
-
-def check_reduced(model: Any, before: int, after: int, size: int) -> None:
-    """Raises UnreducedTrainingError where the first step of a train_step of its own reduced nothing."""
-    if size > 1 and before == after:
-        raise UnreducedTrainingError(
-            f"the train_step of {type(model).__name__} reduces nothing, in a job of {size} ranks",
-            why="each rank would silently train a different model",
-            fix="tape = hvd.DistributedGradientTape(tape) before tape.gradient(...), or give compile "
-            "optimizer=hvd.DistributedOptimizer(optimizer)",
-        )
-
-
-def check_alike(said: list[Any]) -> None:
-    """Raises RanksDifferError unless all ranks say the same: (names of their metrics, learning rate)."""
-    names, rates = [list(one[0]) for one in said], [one[1] for one in said]
-    other = next((rank for rank, one in enumerate(names) if one != names[0]), None)
-    if other is not None:
-        raise RanksDifferError(
-            f"metrics of rank 0: {', '.join(names[0])}; of rank {other}: {', '.join(names[other]) or 'none'}",
-            why="each is averaged over all ranks: one that a rank does not have is waited for forever",
-            fix="give fit the same metrics and validation_data on every rank",
-        )
-    other = next((rank for rank, one in enumerate(rates) if one != rates[0]), None)
-    if other is not None:
-        raise RanksDifferError(
-            f"the learning rate of rank 0 is {rates[0]:g}, that of rank {other} {rates[other]:g}",
-            why="the averaged gradients move the weights of each rank by its own rate: the models part",
-            fix="set the rate on every rank, by the same number: not under `if hvd.rank() == 0:`",
         )

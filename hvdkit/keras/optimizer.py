@@ -16,7 +16,6 @@ from hvdkit.errors import UsageError
 from hvdkit.keras import guards
 from hvdkit.keras.backend import IS_KERAS_3, collectives, hvd, keras, raw
 from hvdkit.keras.reduction import Reduction, Step, chosen_compression, chosen_op
-from hvdkit.keras.start import begin_step
 
 __all__ = ["DistributedOptimizer", "unwrap"]
 
@@ -144,7 +143,6 @@ def _keras_3(base: Any, step: Step) -> dict[str, Any]:
         gradients = list(grads)
         variables = list(self._trainable_variables if trainable_variables is None else trainable_variables)
         _refuse_reduced(gradients)
-        begin_step()
         if not self.built:
             self.build(variables)
         step(
@@ -161,7 +159,6 @@ def _keras_2(base: Any, step: Step) -> dict[str, Any]:
         """Reduce the gradients over all ranks, then apply them. Returns the number of updates."""
         gradients, variables = zip(*grads_and_vars)
         _refuse_reduced(gradients)
-        begin_step()
         with collectives.tf.init_scope():
             self.build(variables)
 

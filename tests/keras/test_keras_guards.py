@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from keras_models import OwnStep, compiled, data, equal_on_all_ranks, fit, mlp
+from keras_models import compiled, data, fit, mlp
 
 import hvdkit.keras as hvd
 from hvdkit.guards import AlreadyDistributedError, ForeignOptimizerError
@@ -58,53 +58,3 @@ def test_loss_scale_around_the_reduction() -> None:
     model = compiled(mlp(), kind(hvd.DistributedOptimizer(keras.optimizers.SGD(0.1))))
     with refused(guards.ConditionalReductionError, "around the DistributedOptimizer"):
         fit(model, *data(0), callbacks=hvd.callbacks())
-
-
-def distributed() -> Any:
-    return hvd.DistributedOptimizer(keras.optimizers.SGD(0.1))
-
-
-def test_fit_without_the_broadcast() -> None:
-    """Refused where the ranks begin with other weights; a common seed makes them equal."""
-    with refused(guards.UnsharedStartError, "2 ranks, each from first weights"):
-        fit(compiled(mlp(seed=hvd.rank()), distributed()), *data(hvd.rank()))
-    model = compiled(mlp(seed=0), distributed())
-    fit(model, *data(hvd.rank()))
-    assert equal_on_all_ranks(model.get_weights())
-
-
-def test_fit_after_a_broadcast_of_ones_own() -> None:
-    model = compiled(mlp(seed=hvd.rank()), distributed())
-    hvd.broadcast(model)
-    fit(model, *data(hvd.rank()))
-    assert equal_on_all_ranks(model.get_weights())
-
-
-def test_compiled_again_with_another_optimizer() -> None:
-    model = compiled(mlp(), distributed())
-    fit(model, *data(hvd.rank()), callbacks=hvd.callbacks())
-    compiled(model, keras.optimizers.SGD(0.1))
-    with refused(guards.UnreducedTrainingError, "no DistributedOptimizer", "2 ranks"):
-        fit(model, *data(hvd.rank()), callbacks=hvd.callbacks())
-
-
-def test_a_train_step_that_reduces_nothing() -> None:
-    model = mlp()
-    own = compiled(OwnStep(inputs=model.inputs, outputs=model.outputs), keras.optimizers.SGD(0.1))
-    with refused(guards.UnreducedTrainingError, "train_step of OwnStep reduces nothing"):
-        fit(own, *data(hvd.rank()), callbacks=hvd.callbacks())
-
-
-def test_a_learning_rate_that_one_rank_sets() -> None:
-    model = compiled(mlp(), distributed())
-    if hvd.rank() == 0:
-        model.optimizer.learning_rate = 0.5
-    with refused(guards.RanksDifferError, "rate of rank 0 is 0.5, that of rank 1 0.1"):
-        fit(model, *data(hvd.rank()), callbacks=hvd.callbacks()[1:])  # the broadcast would send rank 0's
-
-
-def test_validation_on_one_rank() -> None:
-    model = compiled(mlp(), distributed())
-    validation = {"validation_data": data(0)} if hvd.rank() == 0 else {}
-    with refused(guards.RanksDifferError, "rank 0: loss, val_loss; of rank 1: loss"):
-        fit(model, *data(hvd.rank()), callbacks=hvd.callbacks(), **validation)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, Callable
+from typing import Any
 
 import horovod.tensorflow as hvd
 import numpy as np
@@ -147,12 +147,6 @@ def total(numbers: np.ndarray[Any, np.dtype[np.float64]], name: str) -> np.ndarr
         tf.constant(numbers), op=hvd.Sum, name=name, device_dense="/CPU:0"
     ).numpy()
     return summed
-
-
-def outside(call: Callable[[], Any]) -> Any:
-    """What a call gives outside the graph that may be traced here."""
-    with tf.init_scope():
-        return call()
 
 
 def on_gpu() -> bool:

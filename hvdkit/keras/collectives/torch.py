@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Callable
+from typing import Any
 
 import horovod.torch as hvd
 import numpy as np
@@ -116,11 +116,6 @@ def total(numbers: np.ndarray[Any, np.dtype[np.float64]], name: str) -> np.ndarr
         torch.from_numpy(numbers), op=hvd.Sum, name=name
     ).numpy()
     return summed
-
-
-def outside(call: Callable[[], Any]) -> Any:
-    """What a call gives: nothing is traced here."""
-    return call()
 
 
 def on_gpu() -> bool:

@@ -10,7 +10,7 @@ import pytest
 
 from .hosts import Cluster
 from .slurm import Slurm
-from .test_run import assert_no_process_left
+from .test_run import running, wait_for
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(3600)]
 
@@ -47,11 +47,15 @@ def test_an_allocation_names_the_hosts(
 ) -> None:
     path = tmp_path / "train.py"
     path.write_text(script)
+    daemons = {name: {tuple(line) for line in running(slurm.cluster, name)} for name in slurm.cluster.names}
     done = slurm.cluster.run(
         "a", [*ALLOCATION, *RUN, *options, "python", path], {"SLURM_CONF": str(slurm.conf)}, timeout=1500
     )
     assert sorted(line for line in done.stdout.splitlines() if line.startswith("[")) == EVERYWHERE
-    assert_no_process_left(slurm.cluster)
+    for name, known in daemons.items():
+        wait_for(
+            lambda name=name, known=known: {tuple(line) for line in running(slurm.cluster, name)} <= known
+        )
 
 
 def test_srun_before_it_is_refused(slurm: Slurm) -> None:

@@ -53,9 +53,7 @@ def test_an_allocation_names_the_hosts(
     )
     assert sorted(line for line in done.stdout.splitlines() if line.startswith("[")) == EVERYWHERE
     for name, known in daemons.items():
-        wait_for(
-            lambda name=name, known=known: {tuple(line) for line in running(slurm.cluster, name)} <= known
-        )
+        wait_for(lambda n=name, known=known: known >= {tuple(line) for line in running(slurm.cluster, n)})
 
 
 def test_srun_before_it_is_refused(slurm: Slurm) -> None:

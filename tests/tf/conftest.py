@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,3 +17,13 @@ def keras_path(tmp_path: Path) -> Path:
     import horovod.tensorflow as hvd
 
     return Path(hvd.broadcast_object(str(tmp_path), root_rank=0, name="keras_path"))
+
+
+@pytest.fixture(autouse=True)
+def same_names_on_all_ranks() -> None:
+    """Keras numbers what it makes in each process, and Horovod finds a tensor by its name.
+
+    A test whose ranks make different numbers of models would leave the next one waiting for a name of the other rank.
+    """
+    if "keras" in sys.modules:
+        sys.modules["keras"].backend.clear_session()

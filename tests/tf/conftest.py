@@ -23,7 +23,7 @@ def keras_path(tmp_path: Path) -> Path:
 def same_names_on_all_ranks() -> None:
     """Keras numbers what it makes in each process, and Horovod finds a tensor by its name.
 
-    A test whose ranks make different numbers of models would leave the next one waiting for a name of the other rank.
+    Ranks of a test that make different numbers of models would have the next one wait for different names.
     """
     if "keras" in sys.modules:
         sys.modules["keras"].backend.clear_session()

@@ -52,15 +52,22 @@ def written_at(facts: Facts, loop: StepLoop, names: Names, node: ast.expr) -> st
     values = facts.flow.values(names, node)
     written = spelled(facts.flow, loop.names, loop.statement, values) if values else None
     if written is None and isinstance(node, ast.Attribute) and names is loop.names:
-        return _of_same_class(loop, names, node)
+        written = _of_same_class(loop, names, node)
+    if written is None and isinstance(node, ast.Attribute):
+        held_by = written_at(
+            facts, loop, names, node.value
+        )  # the `self` of a method is the model of the loop
+        written = f"{held_by}.{node.attr}" if held_by else None
     return written
 
 
 def _of_same_class(loop: StepLoop, names: Names, node: ast.Attribute) -> str | None:
     """`self.model`, in another method of the same class."""
-    methods = [names.function(node), names.function(loop.statement)]
-    owners = {names.parents.get(method) for method in methods if method is not None}
-    firsts = {m.args.args[0].arg for m in methods if m is not None and m.args.args}
+    here, there = names.function(node), names.function(loop.statement)
+    if here is None or there is None:
+        return None
+    owners = {names.parents.get(method) for method in (here, there)}
+    firsts = {method.args.args[0].arg for method in (here, there) if method.args.args}
     same = len(owners) == 1 and isinstance(next(iter(owners)), ast.ClassDef) and len(firsts) == 1
     head = node.value
     return names.source.segment(node) if same and isinstance(head, ast.Name) and head.id in firsts else None

@@ -150,7 +150,7 @@ def _outcome(code: int, ended: Sequence[RankEnd], output: Output, ranks: int) ->
 
 
 def first_failure(ended: Sequence[RankEnd], output: Output) -> RankEnd | None:
-    """Of the ranks that failed the first one that was neither told of another's failure nor asked to end."""
+    """The first rank that failed by itself, not because a different rank did or it was asked to end."""
 
     def own(end: RankEnd) -> bool:
         return output.has_own_error(end.rank) if end.stopped else not output.was_told(end.rank)

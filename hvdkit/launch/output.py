@@ -15,7 +15,7 @@ _TAG = re.compile(r"\[(?:\d+,)?(\d+)\]<(stdout|stderr)>:")
 _KEPT = 200  # lines of standard error a rank
 _TRACEBACK = "Traceback (most recent call last):"
 _OURS = "hvdkit: "  # what the rank's end of the lifeline says
-# A rank that says this was told of another's failure: by Horovod, or by Gloo or NCCL in torch.distributed.
+# A rank that prints this only reports a different rank's failure, seen by Horovod, or by Gloo or NCCL.
 _SHUT_DOWN = "Horovod has been shut down"
 _LOST = (
     *("Connection closed by peer", "Connection reset by peer"),

@@ -25,7 +25,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                 seen.add(site.node)
                 if not rank_kinds(facts).inside(site.names, site.node, "size"):
                     message = (
-                        "each rank takes its share of the steps: the rate never comes to the end of this"
+                        "each rank takes only its share of the steps: the rate never reaches the end of this"
                     )
                     advice = "divide what it counts in steps of one process by hvd.size()"
                     yield manual("HVD842", site.names, site.node, message, advice)

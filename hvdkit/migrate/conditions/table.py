@@ -208,7 +208,7 @@ def _set_epoch(facts: Facts, program: ProgramFacts) -> Answer:
 
 
 def _samplers_told(facts: Facts, program: ProgramFacts) -> Answer | None:
-    """Of samplers whose loaders were not followed: whether each is told the epoch; None without any."""
+    """Whether each sampler whose loader was not followed gets set_epoch; None if there is none."""
     samplers = [
         site
         for site in facts.calls(*words.SAMPLERS - {words.ORDERED_SAMPLER})

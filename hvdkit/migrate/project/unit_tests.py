@@ -14,7 +14,7 @@ _METHOD = re.compile(rb"^[ \t]+def[ ]+test_", re.M)
 
 
 def is_unit_test(raw: bytes) -> bool:
-    """Whether a file imports a library of unit tests, and a test stands below that."""
+    """Whether a file imports a unit test library and has a test below the import."""
     return _one_below_the_other(_LIBRARY, _TEST, raw)
 
 

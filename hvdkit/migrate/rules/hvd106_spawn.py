@@ -55,7 +55,7 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 
 def _followed(facts: Facts, init: Site) -> bool:
-    """Whether it is seen what comes to a call that makes a process group: a script, or another spawn's worker."""
+    """Whether what reaches a call that creates a process group is known: a script, or a different spawn's worker."""
     below: list[ast.AST | None] = [
         function
         for other in launch_of(facts).spawns

@@ -57,7 +57,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                     )
                     yield required(facts, "HVD405", names, statement, message, edits.delete, names, statement)
                     continue
-                message = "the optimizer is told whether this backward pass reduces"
+                message = "this sets on the optimizer whether the backward pass reduces"
                 make = (by_switch, facts, names, statement, binding.node)
                 yield required(facts, "HVD405", names, statement, message, *make)
 
@@ -147,7 +147,7 @@ RULE = Rule(
             model = DDP(torch.nn.Linear(2, 1))
             model(x).sum().backward()
             """,
-            reason="a class of the project that stands in for DDP in a single process",
+            reason="a class of the project that replaces DDP in a single process",
         ),
     ),
 )

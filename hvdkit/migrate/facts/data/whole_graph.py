@@ -88,7 +88,7 @@ def one_batch(facts: Facts, path: Path) -> bool:
 
 
 def _plays(facts: Facts, names: Names, node: ast.AST, depth: int) -> bool:
-    """Whether a node comes to `environment.step(action)`, which gives another state each time."""
+    """Whether a node reaches `environment.step(action)`, which returns a different state each time."""
     calls = names.calls_in(node)
     if any(isinstance(call.func, ast.Attribute) and call.func.attr == "step" and call.args for call in calls):
         return True

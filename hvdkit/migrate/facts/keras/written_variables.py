@@ -54,9 +54,7 @@ def written_at(facts: Facts, loop: StepLoop, names: Names, node: ast.expr) -> st
     if written is None and isinstance(node, ast.Attribute) and names is loop.names:
         written = _of_same_class(loop, names, node)
     if written is None and isinstance(node, ast.Attribute):
-        held_by = written_at(
-            facts, loop, names, node.value
-        )  # the `self` of a method is the model of the loop
+        held_by = written_at(facts, loop, names, node.value)  # a method's `self` is the loop's model
         written = f"{held_by}.{node.attr}" if held_by else None
     return written
 

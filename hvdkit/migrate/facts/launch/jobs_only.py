@@ -1,4 +1,4 @@
-"""Which code a single process never comes to: what stands under a test that several processes alone pass."""
+"""Code that a single process never reaches: it is under a test that only several processes pass."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_CALLERS = 6
 
 
 def in_jobs_only(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
-    """Whether a single process never comes to a node: `if num_gpus > 1:` is around it, or around its calls.
+    """Whether a single process never reaches a node: `if num_gpus > 1:` is around it, or around its calls.
 
     `if not is_initialized(): return` above it, and `is_initialized() and` before it, say the same.
     """

@@ -101,7 +101,7 @@ def _set_above(facts: Facts, names: Names, asked: ast.Name | ast.Attribute, stat
 
 
 def _sets_it(names: Names, use: ast.AST, asked: ast.expr) -> bool:
-    """Whether a use stands in the test of an `if`, or in a value, that only sets the variable itself."""
+    """Whether a use is in the test of an `if`, or in a value, that only sets the variable itself."""
     around = names.statement(use)
     stores = [part for part in ast.walk(around) if isinstance(getattr(part, "ctx", None), ast.Store)]
     return bool(stores) and all(ast.unparse(part) == ast.unparse(asked) for part in stores)

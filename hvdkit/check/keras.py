@@ -7,6 +7,7 @@ import ast
 from hvdkit.check.horovod import calls_in, programs
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.facts import Site
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values import vocabulary as words
@@ -24,6 +25,12 @@ def keras_programs(facts: Facts) -> list[ProgramFacts]:
         for program in programs(facts)
         if any(site.name.startswith(words.HOROVOD_TENSORFLOW) for site in calls_in(facts, program, *wrappers))
     ]
+
+
+@once
+def keras_files(facts: Facts) -> frozenset[Names]:
+    """The files of those programs."""
+    return frozenset().union(*(program.files for program in keras_programs(facts)))
 
 
 def callbacks(facts: Facts, program: ProgramFacts, *kinds: str) -> list[Site]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hvdkit.check.keras import keras_programs
+from hvdkit.check.keras import keras_files
 from hvdkit.migrate.catalog.finding import manual
 from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
@@ -16,7 +16,7 @@ from hvdkit.migrate.plan import Finding
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    files = frozenset().union(*(program.files for program in keras_programs(facts)))
+    files = keras_files(facts)
     drawn = {dataset.node: dataset for dataset in dataset_chains(facts).training}
     for call in keras_calls(facts):
         steps, x = call.argument("steps_per_epoch"), call.argument("x")

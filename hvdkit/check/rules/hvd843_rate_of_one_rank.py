@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from hvdkit.check.keras import keras_programs
+from hvdkit.check.keras import keras_files
 from hvdkit.migrate.catalog.finding import manual
 from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
@@ -16,7 +16,7 @@ RATES = ("learning_rate", "lr")
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    files = frozenset().union(*(program.files for program in keras_programs(facts)))
+    files = keras_files(facts)
     for names in facts.files:
         for name in RATES if names in files else ():
             for attribute in names.attributes.get(name, ()):

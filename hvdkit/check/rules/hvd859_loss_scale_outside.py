@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hvdkit.check.keras import keras_programs
+from hvdkit.check.keras import keras_files
 from hvdkit.migrate.catalog.finding import manual
 from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
@@ -20,7 +20,7 @@ SCALES = (
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    files = frozenset().union(*(program.files for program in keras_programs(facts)))
+    files = keras_files(facts)
     for site in facts.calls(*SCALES):
         inner = given(site.node, 0, "inner_optimizer")
         if (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hvdkit.check.horovod import every_rank_certainly
-from hvdkit.check.keras import keras_programs
+from hvdkit.check.keras import keras_files
 from hvdkit.migrate.catalog.finding import manual
 from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
@@ -15,7 +15,7 @@ from hvdkit.migrate.plan import Finding
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    files = frozenset().union(*(program.files for program in keras_programs(facts)))
+    files = keras_files(facts)
     for saved in summaries(facts):
         names, call = saved.names, saved.node
         ranked = rank_kinds(facts).inside(names, names.statement(call))

@@ -20,7 +20,10 @@ rank = int(os.environ.get("HOROVOD_RANK", os.environ.get("OMPI_COMM_WORLD_RANK",
 print("rank", rank, "token", os.environ.get("TOKEN"), "named", os.environ.get("NAMED"), flush=True)
 if sys.argv[1:] == ["fail"]:
     if rank == 1:
+        while not os.path.exists("rank 0 has printed"):
+            time.sleep(0.1)
         raise ValueError("boom")
+    open("rank 0 has printed", "w").close()
     time.sleep(600)
 if sys.argv[1:] == ["sleep"]:
     time.sleep(600)

@@ -13,7 +13,7 @@ from hvdkit.errors import UsageError
 from hvdkit.verify import tensorflow
 from hvdkit.verify.detect import Start
 from hvdkit.verify.hook.settings import Settings
-from hvdkit.verify.invariant import Checked, Invariant
+from hvdkit.verify.invariant import Checked, Invariant, Unchecked
 from hvdkit.verify.invariants import OF_TORCH, Causes
 from hvdkit.verify.judge import not_reached_by, notes_of_runs
 from hvdkit.verify.placement import HOROVOD, on_several_ranks
@@ -29,11 +29,13 @@ NO_ORIGINAL = (
 
 @dataclass(frozen=True)
 class Alone:
-    """The result. one, run: the script on one rank and on all that were asked for."""
+    """The result. one, run: the script on one rank and on all that were asked for. unchecked: what should
+    hold and was not seen."""
 
     one: Run
     run: Run
     invariants: tuple[Invariant, ...]
+    unchecked: tuple[Unchecked, ...]
     notes: tuple[str, ...]
     not_reached: tuple[Unreached, ...]
 
@@ -67,8 +69,9 @@ def check_alone(scene: Scene, start: Start, more: More, keep: int) -> Alone:
     invariants = on_several_ranks(scene, one, run, wide, causes)
     further = more(scene, single, one, run)
     invariants += further.invariants
-    notes = (*_notes(scene, start, one, run), *further.notes)
-    return Alone(one, run, tuple(map(_without_original, invariants)), notes, not_reached_by(scene, run))
+    notes = tuple(_notes(scene, start, one, run))
+    held = tuple(map(_without_original, invariants))
+    return Alone(one, run, held, further.unchecked, notes, not_reached_by(scene, run))
 
 
 def _notes(scene: Scene, start: Start, one: Run, run: Run) -> Iterator[str]:

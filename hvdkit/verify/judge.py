@@ -11,7 +11,7 @@ from hvdkit.verify.collectives import told
 from hvdkit.verify.compare import Comparison, compare
 from hvdkit.verify.detect import Launcher, Start, how_to_start
 from hvdkit.verify.hook.settings import Settings
-from hvdkit.verify.invariant import Invariant
+from hvdkit.verify.invariant import Invariant, Unchecked
 from hvdkit.verify.records import ADASUM, DDP, FLOAT16, TO_END, Run
 from hvdkit.verify.scene import Scene
 from hvdkit.verify.tolerance import tolerance_for
@@ -37,14 +37,15 @@ ADASUM_IN_BOTH = (
 
 @dataclass(frozen=True)
 class Verification:
-    """The result. invariants: for a single-process original, what holds on several ranks. not_reached: what
-    the migrated has and did not do within the steps."""
+    """The result. invariants: for a single-process original, what holds on several ranks; unchecked: what was
+    not seen of that. not_reached: what the migrated has and did not do within the steps."""
 
     comparison: Comparison
     causes: tuple[Cause, ...]
     invariants: tuple[Invariant, ...]
     notes: tuple[str, ...]
     not_reached: tuple[Unreached, ...] = ()
+    unchecked: tuple[Unchecked, ...] = ()
 
     @property
     def holds(self) -> bool:

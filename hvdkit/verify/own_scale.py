@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from hvdkit.verify.causes import Cause
-from hvdkit.verify.invariant import Checked, Invariant
+from hvdkit.verify.invariant import Checked, Invariant, Unchecked
 from hvdkit.verify.records import ADASUM, Run, Step
 
 NAME = "the average over the ranks has the scale of one process's gradient"
-UNSEEN = "the scale of the average was not checked: {0}"
 # Share by which a gradient may miss a multiple of the mean: float16 rounds, and may cancel. A number of ranks
 # is further from 1.
 NEAR = 1e-2
@@ -31,6 +30,11 @@ OTHER = Cause(
     "the result of the average is not the average: check the optimizer's op, divisors of the loss, and "
     "code that changes gradients between backward() and step()",
 )
+
+
+def unseen(reason: str) -> Checked:
+    """Nothing is known of the scale."""
+    return Checked(unchecked=(Unchecked("the scale of the average", reason),))
 
 
 def cause_of(ratio: float, world: int, near: float = 1e-3) -> Cause:
@@ -55,7 +59,7 @@ def compare_own(one: Run, ranks: Run, steps: int) -> Checked:
             if seen:
                 break
             reason = reason or "gradients are not those of the ranks times a number"
-            return Checked(notes=(UNSEEN.format(reason),))
+            return unseen(reason)
         factor = _factor(step_at(one.steps[min(one.steps)], step), step, ranks.world)
         for name, ratio in ratios.items():
             scale = ratio * factor
@@ -63,14 +67,14 @@ def compare_own(one: Run, ranks: Run, steps: int) -> Checked:
             if abs(scale - 1) < NEAR:
                 continue
             if cause is OTHER:
-                return Checked(notes=(UNSEEN.format(f"gradients are changed by a factor of {scale:.4g}"),))
+                return unseen(f"gradients are changed by a factor of {scale:.4g}")
             detail = f"the gradient of {name} is {scale:.4g} times the mean of the ranks' own"
             if abs(ratio - 1) < NEAR:
                 detail = f"the loss is divided by {1 / factor:g}, and gradients are averaged"
             return Checked((Invariant(NAME, False, f"{detail}, step {step.number}", cause),))
         seen += 1
     if not seen:
-        return Checked(notes=(UNSEEN.format("no step has the ranks' own gradients"),))
+        return unseen("no step has the ranks' own gradients")
     detail = f"optimizers use the mean of what the ranks compute, {seen} step{'s' if seen > 1 else ''}"
     return Checked((Invariant(NAME, True, detail),))
 

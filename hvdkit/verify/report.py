@@ -13,7 +13,7 @@ from rich.text import Text
 
 from hvdkit.verify.causes import Cause
 from hvdkit.verify.differences import Difference
-from hvdkit.verify.invariant import Invariant
+from hvdkit.verify.invariant import Invariant, named
 from hvdkit.verify.judge import Verification
 
 
@@ -38,7 +38,7 @@ def verdict(result: Verification) -> str:
         )
     count = len(result.invariants)
     held = f", {count} invariant{'s hold' if count > 1 else ' holds'} on several ranks" if count else ""
-    return f"agree: {how}, {extent}{held}"
+    return f"agree: {how}, {extent}{held}{named(result.unchecked)}"
 
 
 def print_result(result: Verification) -> None:
@@ -75,6 +75,7 @@ def as_json(result: Verification) -> dict[str, Any]:
         "differences": [_as_json(difference) for difference in comparison.differences],
         "causes": [asdict(cause) for cause in result.causes],
         "invariants": [asdict(invariant) for invariant in result.invariants],
+        "unchecked": [asdict(each) for each in result.unchecked],
         "notes": list(result.notes),
         "not_reached": [asdict(missed) for missed in result.not_reached],
     }
@@ -127,6 +128,7 @@ def details(result: Verification) -> Iterator[str]:
             yield f"  largest difference {first.largest:.3g}{relative}"
     yield from cause_lines((*result.causes, *causes_of(result.invariants)))
     yield f"bar: {comparison.tolerance.reason}"
+    yield from map(str, result.unchecked)
     yield from (f"note: {note}" for note in result.notes)
     yield from map(str, result.not_reached)
 

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hvdkit.verify.alone import Alone
+from hvdkit.verify.invariant import named
 from hvdkit.verify.report import cause_lines, causes_of, print_invariants
 
 
@@ -19,7 +20,8 @@ def verdict(result: Alone) -> str:
     if failed:
         return f"does not hold: {failed[0]}"
     steps = max(map(result.run.taken, result.run.steps))
-    return f"holds: {len(result.invariants)} invariants, {steps} steps on {result.run.world} ranks"
+    extent = f"{steps} steps on {result.run.world} ranks"
+    return f"holds: {len(result.invariants)} invariants, {extent}{named(result.unchecked)}"
 
 
 def print_result(result: Alone) -> None:
@@ -30,6 +32,8 @@ def print_result(result: Alone) -> None:
     print_invariants(console, result.invariants)
     for line in cause_lines(causes_of(result.invariants)):
         console.print(Text(line))
+    for unchecked in result.unchecked:
+        console.print(Text(str(unchecked)))
     for note in result.notes:
         console.print(Text(f"note: {note}"))
     for missed in result.not_reached:
@@ -46,6 +50,7 @@ def as_json(result: Alone) -> dict[str, Any]:
         "steps": {str(rank): result.run.taken(rank) for rank in result.run.steps},
         "causes": [asdict(cause) for cause in causes_of(result.invariants)],
         "invariants": [asdict(invariant) for invariant in result.invariants],
+        "unchecked": [asdict(each) for each in result.unchecked],
         "notes": list(result.notes),
         "not_reached": [asdict(missed) for missed in result.not_reached],
     }

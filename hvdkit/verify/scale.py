@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from hvdkit.verify.hook.settings import Settings
 from hvdkit.verify.invariant import Checked, Invariant
-from hvdkit.verify.own_scale import NAME, UNSEEN, cause_of, compare_own, step_at
+from hvdkit.verify.own_scale import NAME, cause_of, compare_own, step_at, unseen
 from hvdkit.verify.placement import HOROVOD
 from hvdkit.verify.records import ADASUM, CLIPPED, Run, Step
 from hvdkit.verify.runner import HangError, NoStepError, RunError
@@ -35,13 +35,13 @@ def check_scale(scene: Scene, settings: Settings, one: Run, ranks: Run) -> Check
 
     settings: those of `one`, which had one process and kept its batches; `ranks` kept their own gradients.
     """
-    found = Checked(notes=(UNSEEN.format(NO_LOADER),))
+    found = unseen(NO_LOADER)
     if any(step.batches for step in one.steps[min(one.steps)]):
         found = _given_batches(scene, settings, one)
     if found.invariants:
         return found
     own = compare_own(one, ranks, STEPS)
-    return Checked(own.invariants) if own.invariants else Checked(notes=(*found.notes, *own.notes))
+    return own if own.invariants else Checked(unchecked=found.unchecked + own.unchecked)
 
 
 def _given_batches(scene: Scene, settings: Settings, one: Run) -> Checked:
@@ -55,7 +55,7 @@ def _given_batches(scene: Scene, settings: Settings, one: Run) -> Checked:
         run = scene.run(f"{whose} with the batches of 1 rank", asked.migrated, HOROVOD, repeated)
     except (RunError, HangError, NoStepError):
         reason = "given the batches of one process, the ranks ended with an error or took no step"
-        return Checked(notes=(UNSEEN.format(reason),))
+        return unseen(reason)
     return compare_scale(one, run)
 
 
@@ -69,7 +69,7 @@ def compare_scale(one: Run, repeated: Run) -> Checked:
         if reason and seen:
             break
         if reason:
-            return Checked(notes=(UNSEEN.format(reason),))
+            return unseen(reason)
         if not step.number:
             continue
         for other in others:
@@ -79,7 +79,7 @@ def compare_scale(one: Run, repeated: Run) -> Checked:
             if len({other.losses for other in others}) > 1:
                 # A generator of the script's own, whose state is not set: ranks are meant to differ.
                 reason = "ranks draw different random numbers for the same batch"
-                return _held(seen) if seen else Checked(notes=(UNSEEN.format(reason),))
+                return _held(seen) if seen else unseen(reason)
             seen_as, ratio = wrong
             detail = (
                 f"{seen_as} is {ratio:.4g} times that of the same batches in one process, step {step.number}"
@@ -88,7 +88,7 @@ def compare_scale(one: Run, repeated: Run) -> Checked:
         seen += 1
         if not _goes_on(step, others):
             break
-    return _held(seen) if seen else Checked(notes=(UNSEEN.format("no step was repeated"),))
+    return _held(seen) if seen else unseen("no step was repeated")
 
 
 def _held(seen: int) -> Checked:

@@ -9,12 +9,17 @@ from pathlib import Path
 import pytest
 import torch
 
+from hvdkit.verify import report, report_alone
+from hvdkit.verify.alone import Alone
+from hvdkit.verify.compare import compare
 from hvdkit.verify.hook.tensors import describe
+from hvdkit.verify.judge import Verification
 from hvdkit.verify.own_scale import NAME
 from hvdkit.verify.records import ADASUM, CLIPPED, Event, Run, Step
 from hvdkit.verify.scale import compare_scale
 from hvdkit.verify.scene import Request
 from hvdkit.verify.session import verify
+from hvdkit.verify.tolerance import tolerance_for
 
 GRADIENTS = {"weight": torch.tensor([0.5, -0.25]), "bias": torch.tensor([2.0**-20])}
 STEPS = 3
@@ -116,7 +121,24 @@ def test_what_cannot_be_compared_is_said(make):
     ):
         found = compare_scale(given, ranks)
         assert not found.invariants, name
-        assert found.notes[0].startswith("the scale of the average was not checked: "), name
+        assert str(found.unchecked[0]).startswith("not checked: the scale of the average: "), name
+
+
+def test_the_verdict_names_what_was_not_checked(make):
+    one = make("one", [GRADIENTS])
+    missing = compare_scale(make("none", [GRADIENTS], batches=()), one).unchecked
+    compared = Verification(compare(one, one, tolerance_for(1, None)), (), (), (), unchecked=missing)
+    alone = Alone(one, one, (), missing, (), ())
+    assert (
+        report.verdict(compared)
+        == "agree: bit for bit, 3 steps on 1 rank; not checked: the scale of the average"
+    )
+    assert report_alone.verdict(alone).endswith(" on 1 ranks; not checked: the scale of the average")
+    for result in (report.as_json(compared), report_alone.as_json(alone)):
+        reason = "the batches do not come from a DataLoader"
+        assert result["unchecked"] == [{"what": "the scale of the average", "reason": reason}]
+    assert f"not checked: the scale of the average: {reason}" in report.details(compared)
+    assert "not checked" not in report.verdict(replace(compared, unchecked=()))
 
 
 def test_adasum_is_held_against_the_first_step_alone(make):

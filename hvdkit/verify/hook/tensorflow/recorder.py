@@ -196,7 +196,7 @@ def _state(optimizer: Any, variables: Sequence[Any], k: int) -> tuple[Tensor, ..
     """The variables of an optimizer that are not trained by it: moments, averages; not its counts and rate,
     which are numbers."""
     # Not by `variables`, which Horovod's wrapper overrides in a way that raises under Keras 3.
-    held: Sequence[Any] = getattr(optimizer, "_variables", None) or getattr(optimizer, "_weights", ())
+    held: Sequence[Any] = getattr(optimizer, "_variables", ()) or getattr(optimizer, "_weights", ())
     trained = {id(variable) for variable in variables}
     state = [v for v in held if id(v) not in trained and len(v.shape)]
     arrays = zip(_names(optimizer, state), _of_replica(state, k))

@@ -320,7 +320,7 @@ def test_hvd859_a_loss_scale_around_the_wrapper() -> None:
     scale = keras.optimizers.LossScaleOptimizer if KERAS_3 else keras.mixed_precision.LossScaleOptimizer
     model = net()
     fit(model, scale(plain.DistributedOptimizer(keras.optimizers.SGD(0.1))))
-    assert not same(model)
+    assert same(model) is not KERAS_3  # the loss scale of Keras 2 calls what Horovod overrides
     model = net()
     fit(model, hvd.DistributedOptimizer(scale(keras.optimizers.SGD(0.1))))
     assert same(model)

@@ -28,7 +28,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             and inner is not None
             and facts.flow.made(site.names, inner) & words.OPTIMIZERS
         ):
-            message = "the loss scale is around Horovod's optimizer, which then reduces nothing, or not on all ranks"
+            message = "under Keras 3 a loss scale around Horovod's optimizer calls nothing of it that reduces gradients"
             advice = "with hvdkit.tensorflow.keras write hvd.DistributedOptimizer(LossScaleOptimizer(...))"
             yield manual("HVD859", site.names, site.node, message, advice)
 
@@ -36,9 +36,9 @@ def check(facts: Facts) -> Iterator[Finding]:
 RULE = Rule(
     id="HVD859",
     title="a loss scale around the optimizer of Horovod",
-    what="Each rank trains a different model: the loss scale computes the gradients itself, and hands them to a method that reduces nothing.",
-    why="the loss scale no longer calls the methods that Horovod's wrapper overrides.",
-    safety="Nothing is edited: the order can be turned around only with the optimizer of hvdkit.",
+    what="Under Keras 3 each rank trains a different model: the loss scale hands gradients to a method that reduces nothing. Under Keras 2 this order is correct.",
+    why="the loss scale of Keras 3 no longer calls the methods that Horovod's wrapper overrides.",
+    safety="Nothing is edited: the order can be turned around only with the optimizer of hvdkit, which is right under both.",
     check=check,
     changes=(),
     keeps=(

@@ -17,6 +17,10 @@ ROW = re.compile(r"^\| (\w+) \| \[.*\| `?(\w+)`? \|$", re.MULTILINE)
 EXPECTED = dict(ROW.findall(PAGE.read_text()))
 # What stands in front of each line where a log was kept by something that knows no ranks.
 AROUND = {
+    "kubectl_prefix": ("[pod/job-worker-0/main] ", ""),
+    "kubectl_timestamps": ("2026-01-01T10:00:00.123456789Z ", ""),
+    "kubectl_both": ("[pod/job-launcher-x1/main] 2026-01-01T10:00:00.123456789Z ", ""),
+    "collector": ("[2026-01-01 10:00:00] ", ""),
     "crlf": ("", "\r"),
     "colour": ("\x1b[31m", "\x1b[0m"),
 }

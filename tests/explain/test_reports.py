@@ -40,3 +40,14 @@ def test_a_report_is_explained_as_the_table_says(name: str, around: tuple[str, s
     assert found == ([] if EXPECTED[name] == "unknown" else [EXPECTED[name]])
     if not found:
         assert report.text(verdict, "job.log").count("\n    ") == 2, "two commands that tell more"
+
+
+@pytest.mark.parametrize("around", AROUND.values(), ids=AROUND)
+def test_marks_around_lines_change_no_answer(around: tuple[str, str]) -> None:
+    """Over the logs of all causes; a single line is too little to tell a mark by."""
+    before, after = around
+    for path in sorted(HERE.glob("logs/*/*.log")):
+        lines = path.read_text().splitlines()
+        if len(lines) > 1:
+            marked = judge(parse("\n".join(f"{before}{line}{after}" for line in lines)))
+            assert [one.cause.id for one in marked.found][:1] == [path.parent.name], path.name

@@ -12,16 +12,24 @@ import re
 _PRRTE = re.compile(r"\[prte(?:run)?-[^\]\s]*,(\d+)\]<(stdout|stderr|stddiag)>: ?")
 _LABEL = re.compile(r"^ *(\d+): ?", re.MULTILINE)
 _SPEAKER = re.compile(r"^(?:\[pod/[^\]\s]+\] |[\w.-]+  *\| )", re.MULTILINE)
+# The time that `kubectl logs --timestamps`, `docker logs --timestamps` and log collectors write.
+_STAMP = re.compile(
+    r"^(?:\d{4}-\d\d-\d\dT[\d:]{8}(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)"
+    r"|\[\d{4}-\d\d-\d\d[ T][\d:]{8}(?:\.\d+)?Z?\]) ",
+    re.MULTILINE,
+)
 # Lines of the scheduler's own stand between those that `srun --label` marks.
 _SCHEDULER = re.compile(r"^(?:srun|slurmstepd|salloc|sbatch): ")
 _MOST = 0.8
 
 
 def plain(text: str) -> str:
-    """The same lines with the tags of horovodrun, and without the names of pods and containers."""
+    """The same lines with the tags of horovodrun, and without times and the names of pods and containers."""
     text = _PRRTE.sub(r"[\1]<\2>:", text)
     if _most(text, _SPEAKER):
         text = _SPEAKER.sub("", text)
+    if _most(text, _STAMP):
+        text = _STAMP.sub("", text)
     return _LABEL.sub(r"[\1]<stdout>:", text) if _most(text, _LABEL) else text
 
 

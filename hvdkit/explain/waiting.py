@@ -21,7 +21,8 @@ from hvdkit.explain.log import Log
 _OLD_ROW = re.compile(
     r"(?:[Ss]talled ops: ?)?(?<![^\s:])(?P<name>[^\s:]+) \[missing ranks: (?P<ranks>[\d, ]+)\]"
 )
-_WARNING = re.compile(r"^Missing ranks:\s*\n(?P<table>(?:\d+!?: \[.*\]\s*\n?)+)", re.MULTILINE)
+# Newer ones give a table, which they headed `Stalled ranks:` at first (stall_inspector.cc).
+_WARNING = re.compile(r"^(?:Missing|Stalled) ranks:\s*\n(?P<table>(?:\d+!?: \[.*\]\s*\n?)+)", re.MULTILINE)
 _ROW = re.compile(r"^(\d{1,9})!?: \[(.*?)(?: \.\.\.)?\]", re.MULTILINE)
 _SUBMITTED = re.compile(r"\[(?P<rank>\d{1,9})\]: Enqueued (?:tensors for \w+: )?(?P<names>.*)")
 _SHOWN = 3

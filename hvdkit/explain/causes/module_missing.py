@@ -30,7 +30,11 @@ _DISTRIBUTIONS = {
     "sklearn": "scikit-learn",
     "yaml": "pyyaml",
 }
-_STARTED = re.compile(r"^\S*python[\d.]*: No module named (?P<name>[\w.]+)$", re.MULTILINE)
+_STARTED = re.compile(
+    r"^\S*python[\d.]*: (?:No module named |Error while finding module specification for '[\w.]+' "
+    r"\(ModuleNotFoundError: No module named ')(?P<name>[\w.]+)(?:'\))?$",
+    re.MULTILINE,
+)
 
 
 def find(log: Log) -> Match | None:

@@ -45,10 +45,10 @@ def keras(chain: list[str], last: str = "x0", name: str = "model.name") -> str:
     return KERAS.format(chain="\n".join(chain), last=last, name=name)
 
 
-def functions() -> str:
+def functions(links: int = LINKS) -> str:
     first = "def f0():\n    return torch.nn.Linear(4, 4)"
-    rest = [f"def f{n + 1}():\n    return f{n}()" for n in range(LINKS)]
-    return TORCH.format(chain="\n".join([first, *rest]), last=f"f{LINKS}()")
+    rest = [f"def f{n + 1}():\n    return f{n}()" for n in range(links)]
+    return TORCH.format(chain="\n".join([first, *rest]), last=f"f{links}()")
 
 
 PROGRAMS = {
@@ -94,7 +94,7 @@ def test_what_is_too_deep_for_the_room_is_named_and_the_rest_is_migrated(
 ) -> None:
     monkeypatch.setattr(room, "FRAMES", sys.getrecursionlimit() + 1)
     deep, plain = tmp_path / "deep.py", tmp_path / "train.py"
-    deep.write_text(PROGRAMS["functions that call each other"])
+    deep.write_text(functions(3 * LINKS))
     plain.write_text(TORCH.format(chain="", last="torch.nn.Linear(4, 4)"))
     plan = make_plan([tmp_path], Options())
     ((path, _, reason),) = plan.unreadable

@@ -49,12 +49,18 @@ def prove(plan: Plan, environment: Mapping[str, str]) -> Iterator[Step]:
 
 
 def job(controller: str, framework: str, plan: Plan) -> list[str]:
-    """The horovodrun command of the allreduce."""
+    """The command of the allreduce: horovodrun's, where it knows this MPI."""
+    work = [sys.executable, "-m", "hvdkit.install.allreduce", framework]
+    if controller == "mpi" and plan.system.mpi and "MPICH" in plan.system.mpi.version:
+        # horovodrun looks for that name in what `mpirun --version` prints, and Hydra's own text lacks it.
+        return ["mpirun", "-np", "2", *work]
     options = ["-np", "2", "-H", "localhost:2", f"--{controller}"]
     if controller == "mpi" and plan.system.mpi and "Open MPI" in plan.system.mpi.version:
+        # horovodrun's own words for this have one dash, which Open MPI 6 no longer takes.
+        options.append("--binding-args=--bind-to none --map-by slot")
         # As many ranks as cores, or more: they must not spin while they wait for each other.
         options.append("--mpi-args=--oversubscribe --mca mpi_yield_when_idle 1")
-    return [*_LAUNCHER, *options, sys.executable, "-m", "hvdkit.install.allreduce", framework]
+    return [*_LAUNCHER, *options, *work]
 
 
 def job_environment(environment: Mapping[str, str]) -> dict[str, str]:

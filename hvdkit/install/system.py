@@ -79,8 +79,14 @@ def look(environment: Mapping[str, str]) -> System:
 
 
 def _mpi(environment: Mapping[str, str]) -> Mpi:
-    version = _first_line(["mpirun", "--version"], environment)
+    version = mpi_version(_said(["mpirun", "--version"], environment))
     return Mpi(version, _first_line(["mpicxx", "-show"], environment))
+
+
+def mpi_version(said: str) -> str:
+    """Name and number from what `mpirun --version` prints; the first line of MPICH's launcher has neither."""
+    hydra = re.match(r"HYDRA build details:\s+Version:\s+(\S+)", said)
+    return f"mpirun (MPICH) {hydra.group(1)}" if hydra else said.splitlines()[0]
 
 
 def _libstdcxx(compiler: str, environment: Mapping[str, str]) -> int | None:
@@ -106,8 +112,11 @@ def _cpu_flags() -> tuple[str, ...]:
 
 
 def _first_line(command: list[str], environment: Mapping[str, str]) -> str:
-    answer = subprocess.run(command, env=dict(environment), capture_output=True, text=True, check=True)
-    return answer.stdout.splitlines()[0]
+    return _said(command, environment).splitlines()[0]
+
+
+def _said(command: list[str], environment: Mapping[str, str]) -> str:
+    return subprocess.run(command, env=dict(environment), capture_output=True, text=True, check=True).stdout
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -49,7 +49,20 @@ def test_a_job_around_us_is_left_out() -> None:
 
 def test_mpi_arguments_are_open_mpis_own() -> None:
     made = plans.make()
-    assert any(option.startswith("--mpi-args=") for option in proof.job("mpi", "torch", made))
+    command = proof.job("mpi", "torch", made)
+    assert any(option.startswith("--mpi-args=") for option in command)
+    assert "--binding-args=--bind-to none --map-by slot" in command
     assert made.system.mpi is not None
-    mpich = plans.make(system=replace(made.system, mpi=replace(made.system.mpi, version="HYDRA 4.2")))
-    assert not any(option.startswith("--mpi-args=") for option in proof.job("mpi", "torch", mpich))
+    intel = replace(made.system.mpi, version="Intel(R) MPI Library for Linux* OS, Version 2021.9")
+    command = proof.job("mpi", "torch", plans.make(system=replace(made.system, mpi=intel)))
+    assert "--mpi" in command and not any(option.startswith("--mpi-args=") for option in command)
+
+
+def test_an_mpich_is_started_by_its_own_launcher() -> None:
+    """What its `mpirun --version` prints holds no "MPICH", by which horovodrun would know it."""
+    made = plans.make()
+    assert made.system.mpi is not None
+    mpich = replace(made.system.mpi, version="mpirun (MPICH) 4.2.1")
+    made = plans.make(system=replace(made.system, mpi=mpich))
+    assert proof.job("mpi", "torch", made)[:3] == ["mpirun", "-np", "2"]
+    assert "--gloo" in proof.job("gloo", "torch", made)

@@ -73,3 +73,18 @@ def test_what_is_here() -> None:
     assert here.mpi is not None and "-I" in here.mpi.show
     assert here.libstdcxx is not None and here.libstdcxx >= 9
     assert here.compiler_version and here.platform.startswith("linux")
+
+
+@pytest.mark.parametrize(
+    ("said", "version"),
+    [
+        ("mpirun (Open MPI) 5.0.7\n\nReport bugs to https://www.open-mpi.org/\n", "mpirun (Open MPI) 5.0.7"),
+        (
+            "HYDRA build details:\n    Version:                                 4.0.2\n    CC: gcc\n",
+            "mpirun (MPICH) 4.0.2",
+        ),
+    ],
+)
+def test_an_mpi_has_its_name_and_number(said: str, version: str) -> None:
+    """They are in the wheel's key: another MPICH is another build."""
+    assert system.mpi_version(said) == version

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+from pathlib import Path
+
 from hvdkit.launch.horovodrun import UNCHECKED, Start, command_line
 from hvdkit.launch.hosts import parse_hosts
 from hvdkit.launch.interfaces import Interface, Route
@@ -43,3 +47,14 @@ def test_two_names_become_one_network_for_mpi_and_the_launchers_own_for_gloo() -
         "10.0.0.0/24",
         "--mpi-args=--mca oob_tcp_if_include 10.0.0.0/24",
     ]
+
+
+def test_mpirun_gets_options_that_open_mpi_6_takes(tmp_path: Path) -> None:
+    """It reads `-bind-to none` as a program named none."""
+    mpirun = tmp_path / "mpirun"
+    mpirun.write_text('#!/bin/sh\n[ "$1" = --version ] && echo "mpirun (Open MPI) 6.0.0" || echo "$*"\n')
+    mpirun.chmod(0o755)
+    command = [*UNCHECKED, "-np", "1", "-H", "localhost:1", "--mpi", "true"]
+    environment = {**os.environ, "PATH": os.pathsep.join([str(tmp_path), os.environ["PATH"]])}
+    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    assert " --bind-to none --map-by slot " in said and " -bind-to" not in said

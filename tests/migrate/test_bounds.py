@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,12 @@ HOSTILE = {
     "a file of 67 MB": ("x.py", HEAD + "x = 1\n" * 11_000_000, f"more than the {LARGEST} that are read"),
     "a line of 3 MB": ("x.py", HEAD + "x = [" + "1," * 1_500_000 + "]\n", "more than the"),
     "brackets": ("x.py", HEAD + "x = " + "[" * 100_000, "syntax error: too many nested|nested too deeply"),
-    "attributes": ("x.py", HEAD + "x = a" + ".a" * 200_000 + "\n", "nested too deeply"),
+    # The parser of Python 3.9 and 3.10 follows them to any depth.
+    "attributes": (
+        "x.py",
+        HEAD + "x = a" + ".a" * 200_000 + "\n",
+        "nested too deeply" if sys.version_info >= (3, 11) else "",
+    ),
     "operators": ("x.py", HEAD + "x = " + "-" * 200_000 + "1\n", "nested too deeply"),
     "calls": ("x.py", HEAD + "x = " + "f(" * 150 + ")" * 150 + "\n", ""),
     "a null byte": ("x.py", HEAD + "x = 1\0\n", "null byte"),

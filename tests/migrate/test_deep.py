@@ -45,10 +45,10 @@ def keras(chain: list[str], last: str = "x0", name: str = "model.name") -> str:
     return KERAS.format(chain="\n".join(chain), last=last, name=name)
 
 
-def functions() -> str:
+def functions(links: int = LINKS) -> str:
     first = "def f0():\n    return torch.nn.Linear(4, 4)"
-    rest = [f"def f{n + 1}():\n    return f{n}()" for n in range(LINKS)]
-    return TORCH.format(chain="\n".join([first, *rest]), last=f"f{LINKS}()")
+    rest = [f"def f{n + 1}():\n    return f{n}()" for n in range(links)]
+    return TORCH.format(chain="\n".join([first, *rest]), last=f"f{links}()")
 
 
 PROGRAMS = {
@@ -89,12 +89,28 @@ def test_uses_of_one_variable_are_not_asked_once_for_each_other(tmp_path: Path) 
     assert time.process_time() - start < 30
 
 
-def test_what_is_too_deep_for_the_room_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_too_deep_for_the_room_is_named_and_the_rest_is_migrated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(room, "FRAMES", sys.getrecursionlimit() + 1)
-    path = tmp_path / "train.py"
-    path.write_text(PROGRAMS["functions that call each other"])
+    deep, plain = tmp_path / "deep.py", tmp_path / "train.py"
+    deep.write_text(functions(3 * LINKS))
+    plain.write_text(TORCH.format(chain="", last="torch.nn.Linear(4, 4)"))
+    plan = make_plan([tmp_path], Options())
+    ((path, _, reason),) = plan.unreadable
+    assert path == deep and "nested calls to follow: build it in a loop" in reason
+    assert [file.path for file in plan.changed] == [plain]
+
+
+def test_what_is_too_deep_in_no_file_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "FRAMES", sys.getrecursionlimit() + 1)
+
+    @room.roomy
+    def endless() -> None:
+        endless()
+
     with pytest.raises(room.TooDeepError) as raised:
-        make_plan([path], Options())
+        endless()
     assert "too long to follow" in raised.value.seen and raised.value.fix
 
 

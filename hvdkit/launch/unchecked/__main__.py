@@ -3,12 +3,14 @@
 Before it starts a rank, horovodrun imports each framework in a process of its own and asks whether Gloo or
 MPI was built. That takes as long as a rank takes to start, each time.
 
+Options of mpirun that horovodrun writes with one dash, which Open MPI 6 no longer takes, have two.
+
 It is run by its path: `python -m` would look for modules in the current folder first, which is the user's.
 """
 
 from __future__ import annotations
 
-from horovod.runner import launch
+from horovod.runner import launch, mpi_run
 
 
 def _built(verbose: bool = False) -> bool:
@@ -17,5 +19,6 @@ def _built(verbose: bool = False) -> bool:
 
 
 if __name__ == "__main__":
+    mpi_run._NO_BINDING_ARGS = ["--bind-to none", "--map-by slot"]
     launch.gloo_built = launch.mpi_built = _built
     launch.run_commandline()

@@ -15,6 +15,7 @@ from hvdkit.migrate.catalog.rule import Rule
 from hvdkit.migrate.engine.checking import run_rules
 from hvdkit.migrate.engine.rewriting import Rewritten, Unwritable, rewrite
 from hvdkit.migrate.engine.stages import Run, prepared
+from hvdkit.migrate.engine.too_deep import without_deepest
 from hvdkit.migrate.facts import Facts, Options
 from hvdkit.migrate.index.indexing import index
 from hvdkit.migrate.index.names import Names
@@ -75,6 +76,21 @@ def run_pass(
     rules_for: asked only for a project that uses a framework.
     """
     project = open_project(paths, reader)
+    while True:
+        try:
+            return _passed(project, paths, options, rules_for, reader)
+        except RecursionError as error:
+            project = without_deepest(project, error, reader)
+
+
+def _passed(
+    project: Project,
+    paths: Sequence[Path],
+    options: Options,
+    rules_for: Callable[[Project], Sequence[Rule]],
+    reader: Reader,
+) -> Pass:
+    """The pass over the files that are left. Raises: RecursionError where a chain of values is too long."""
     facts = Facts(project, options)
     if not project.uses_framework:
         # A file of the standard library imports hundreds that name none: nobody has to follow their values.

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from hvdkit.arguments import parsed
+from hvdkit.arguments import CommandParser, parsed
 from hvdkit.errors import UsageError
 from hvdkit.migrate.catalog.rule import Page
 from hvdkit.migrate.catalog.rule_files import COMMANDS, read, rule_files, title_in
 
+EXAMPLES = """\
+hvdkit rules           the id and title of each
+hvdkit rules --json    what each does, why, and when it is safe
+"""
+
+
+def parser() -> CommandParser:
+    """The parser of `hvdkit rules`."""
+    made = CommandParser(
+        "rules", "List the rules of hvdkit migrate and hvdkit check.", EXAMPLES, {"0": "listed"}
+    )
+    made.add_argument("--json", action="store_true", help="as JSON")
+    return made
+
 
 def main(argv: Sequence[str]) -> int:
     """Run `hvdkit rules`."""
-    parser = argparse.ArgumentParser(
-        prog="hvdkit rules",
-        description="List the rules of hvdkit migrate and hvdkit check.",
-        epilog="example: hvdkit rules --json",
-    )
-    parser.add_argument("--json", action="store_true", help="as JSON")
-    args = parsed(parser, argv[1:])
+    args = parsed(parser(), argv[1:])
     files = rule_files(*COMMANDS)
     if args.json:
         rows = [

@@ -1,9 +1,12 @@
-"""Command lines: argparse's own parsers, and what was probably meant by a word that none of them knows."""
+"""Command lines: the parser of every command, and what was probably meant by an option it does not know."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+
+Exits = Mapping[str, str]
+INTERRUPTED = ("130", "interrupted")
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -11,6 +14,42 @@ def nearest(word: str, known: Iterable[str]) -> str:
     from difflib import get_close_matches  # slow to import, and seldom needed
 
     return next(iter(get_close_matches(word, list(known), n=1)), "")
+
+
+class CommandParser(argparse.ArgumentParser):
+    """The parser of one command: its help ends with examples, a note and the exit codes.
+
+    name: the command's. examples: a line each, as it is typed, with what it does after two spaces. note: what
+    is worth knowing besides. exits: the meaning of each exit code; 130 (interrupted) is added where it is
+    missing. usage: replaces the one that argparse makes.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        description: str,
+        examples: str,
+        exits: Exits,
+        note: str = "",
+        usage: str | None = None,
+    ) -> None:
+        super().__init__(
+            prog=f"hvdkit {name}",
+            usage=usage,
+            description=description,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        self.name = name
+        self.examples = tuple(examples.strip().splitlines())
+        self.note = note
+        self.exits = dict([*exits.items(), *([] if INTERRUPTED[0] in exits else [INTERRUPTED])])
+        width = max(map(len, self.exits))
+        parts = [
+            "\n".join(["examples:", *(f"  {line}" for line in self.examples)]),
+            note,
+            "\n".join(["exit codes:", *(f"  {code:<{width}}  {what}" for code, what in self.exits.items())]),
+        ]
+        self.epilog = "\n\n".join(part for part in parts if part)
 
 
 def parsed(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from hvdkit.arguments import parsed
+from hvdkit.arguments import CommandParser, parsed
 from hvdkit.check.report import FIXABLE, SARIF_LEVELS, show
 from hvdkit.check.rules import all_rules
 from hvdkit.collecting import uncollected
@@ -25,24 +25,27 @@ from hvdkit.migrate.write.apply import check_tree, root_of
 from hvdkit.migrate.write.reports import add_gate, undo_last, write_in_place
 
 EXAMPLES = """\
-examples:
-  hvdkit check train.py            what is wrong, why, and what to write instead
-  hvdkit check . --diff            the fixes as a diff; nothing is written
-  hvdkit check . --fix             write the fixes with one right answer (hvdkit check --undo restores)
-  hvdkit check . --select HVD81    only the rules about data; hvdkit explain HVD813 explains one
-  cat train.py | hvdkit check -    one file from standard input
-
-exit codes: 0 nothing found, or all of it fixed; 1 something is wrong; 2 hvdkit could not do its work.
+hvdkit check train.py            what is wrong, why, and what to write instead
+hvdkit check . --diff            the fixes as a diff; nothing is written
+hvdkit check . --fix             write the fixes with one right answer (hvdkit check --undo restores)
+hvdkit check . --select HVD81    only the rules about data; hvdkit explain HVD813 explains one
+cat train.py | hvdkit check -    one file from standard input
 """
+EXITS = {
+    "0": "nothing found, or all of it fixed",
+    "1": "something is wrong",
+    "2": "hvdkit could not do its work",
+}
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> CommandParser:
     """The parser of `hvdkit check`."""
-    made = argparse.ArgumentParser(
-        prog="hvdkit check",
-        description="Find what is silently wrong in scripts that use Horovod. Only --fix writes.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    made = CommandParser(
+        "check",
+        "Find what is silently wrong in scripts that use Horovod. Only --fix writes.",
+        EXAMPLES,
+        EXITS,
+        usage="hvdkit check [options] PATH...\n       hvdkit check --undo [DIR]",
     )
     made.add_argument("paths", nargs="*", metavar="PATH", help="files and folders; - reads standard input")
     what = made.add_argument_group("what to do")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from hvdkit.arguments import parsed
+from hvdkit.arguments import CommandParser, parsed
 from hvdkit.docker.compose import compose
 from hvdkit.docker.dockerfile import REQUIREMENTS, dockerfile, ignored, required
 from hvdkit.docker.job import Job, check_image, check_ranks, name_of
@@ -24,29 +23,29 @@ from hvdkit.migrate.write.reports import put, undo_last, write_new
 from hvdkit.verify.options import split_arguments
 
 EXAMPLES = """\
-examples:
-  hvdkit docker train.py                           Dockerfile and compose.yaml: 4 ranks in 2 containers
-  hvdkit docker train.py -np 8 --containers 4      two ranks in each of four containers
-  hvdkit docker train.py --gpu -- --epochs 90      one GPU a rank; the script's own arguments after `--`
-  hvdkit docker train.ipynb --output deploy        a notebook; the files are written to deploy/
-  hvdkit docker train.py --kubernetes --image registry.example.org/team/train:1
-  hvdkit docker --undo                             take back what the last run wrote or replaced
-
-The current folder is the project: the image gets a copy, less what .dockerignore lists.
-
-exit codes: 0 written, nothing left to you; 1 written, and something is left to you;
-2 hvdkit could not do its work, and nothing was written.
+hvdkit docker train.py                           Dockerfile and compose.yaml: 4 ranks in 2 containers
+hvdkit docker train.py -np 8 --containers 4      two ranks in each of four containers
+hvdkit docker train.py --gpu -- --epochs 90      one GPU a rank; the script's own arguments after `--`
+hvdkit docker train.ipynb --output deploy        a notebook; the files are written to deploy/
+hvdkit docker train.py --kubernetes --image registry.example.org/team/train:1
+hvdkit docker --undo                             take back what the last run wrote or replaced
 """
+EXITS = {
+    "0": "written, nothing is left to you",
+    "1": "written, and something is left to you",
+    "2": "hvdkit could not do its work, and nothing was written",
+}
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> CommandParser:
     """The parser of `hvdkit docker`."""
-    made = argparse.ArgumentParser(
-        prog="hvdkit docker",
-        usage="hvdkit docker [options] SCRIPT [-- ARGUMENTS]\n       hvdkit docker --undo",
-        description="Write the Dockerfile, compose.yaml and Kubernetes manifests of a Horovod script.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    made = CommandParser(
+        "docker",
+        "Write the Dockerfile, compose.yaml and Kubernetes manifests of a Horovod script.",
+        EXAMPLES,
+        EXITS,
+        "The current folder is the project: the image gets a copy, less what .dockerignore lists.",
+        "hvdkit docker [options] SCRIPT [-- ARGUMENTS]\n       hvdkit docker --undo",
     )
     made.add_argument(
         "script", nargs="?", metavar="SCRIPT", type=Path, help="a script or a notebook that uses Horovod"

@@ -11,7 +11,7 @@ import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from hvdkit.arguments import parsed
+from hvdkit.arguments import CommandParser, parsed
 from hvdkit.doctor.checks import CHECKS
 from hvdkit.doctor.finding import Level
 from hvdkit.errors import HvdkitError, UsageError
@@ -23,29 +23,29 @@ if TYPE_CHECKING:
     from hvdkit.doctor.session import Examination, Report
 
 EXAMPLES = """\
-examples:
-  hvdkit doctor                                 this machine
-  hvdkit doctor -H a:2,b:2 --script train.py    two hosts, compared: versions, names, ssh, ports, the script
-  hvdkit doctor --hostfile hosts --quiet        only what is wrong
-  hvdkit doctor -H a:2,b:2 --allreduce          and the measured bandwidth between the ranks
-  hvdkit doctor --only shm,limits --json        two checks, as JSON
-  srun python -m hvdkit doctor --allreduce      inside an MPI job: no ssh, rank 0 reports
-
-Nothing is changed on any host. Exit code: 0 nothing found, 1 something found, 2 hosts not examined.
+hvdkit doctor                                 this machine
+hvdkit doctor -H a:2,b:2 --script train.py    two hosts, compared: versions, names, ssh, ports, the script
+hvdkit doctor --hostfile hosts --quiet        only what is wrong
+hvdkit doctor -H a:2,b:2 --allreduce          and the measured bandwidth between the ranks
+hvdkit doctor --only shm,limits --json        two checks, as JSON
+srun python -m hvdkit doctor --allreduce      inside an MPI job: no ssh, rank 0 reports
 """
+EXITS = {"0": "nothing found", "1": "something found", "2": "the hosts could not be examined"}
 
 
 class MeasureError(HvdkitError):
     """The job that measures did not get to its end."""
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> CommandParser:
     """The arguments of the command."""
-    made = argparse.ArgumentParser(
-        prog="hvdkit doctor",
-        description="Find what prevents a Horovod job on this machine, or on several hosts.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    made = CommandParser(
+        "doctor",
+        "Find what prevents a Horovod job on this machine, or on several hosts.",
+        EXAMPLES,
+        EXITS,
+        "Nothing is changed on any host.",
+        "hvdkit doctor [options]",
     )
     hosts.add_options(made)
     made.add_argument("--script", default="", metavar="FILE", help="has to be the same on every host")

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import IntEnum
-from string import Formatter
 
 from hvdkit.explain.log import Log
 
@@ -37,10 +36,9 @@ class Cause:
     """One cause. id: one word for machines. title, why and fix: sentences, {names} in them from the match.
 
     excerpt: lines of the real log that it was made from. general: what the sentences say for a {name} where
-    there is no log; without an entry, the name in capitals. on_gpu: it takes a GPU to happen, so it was
-    never provoked here and has no excerpt. source: the public report (or manual) that its log was rebuilt
-    from, where it was not provoked either. generic: where another cause is found at the same line, that
-    one says more.
+    there is no log. on_gpu: it takes a GPU to happen, so it was never provoked here and has no excerpt.
+    source: the public report (or manual) that its log was rebuilt from, where it was not provoked either.
+    generic: where another cause is found at the same line, that one says more.
     """
 
     id: str
@@ -56,11 +54,8 @@ class Cause:
     generic: bool = False
 
     def in_general(self, sentence: str) -> str:
-        """Its title, why or fix where there is no log."""
-        names = {name for _, name, _, _ in Formatter().parse(sentence) if name}
-        return sentence.format_map(
-            {name: _ADDED.get(name, name.upper()) for name in names} | self.general
-        ).strip()
+        """Its title, why or fix where there is no log. Raises KeyError for a name that `general` lacks."""
+        return sentence.format_map(_ADDED | self.general).strip()
 
 
 def says(*patterns: str, in_job: bool = False) -> Callable[[Log], Match | None]:

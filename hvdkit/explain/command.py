@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import argparse
 import errno
 import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from hvdkit.arguments import parsed
+from hvdkit.arguments import CommandParser, parsed
 from hvdkit.errors import HvdkitError, UsageError
 from hvdkit.files import read_stream
 
-_EXAMPLES = """\
-examples:
-  hvdkit explain HVD201                       what a rule does, why, and when it is safe
-  horovodrun -np 2 -H localhost:2 python train.py 2>&1 | tee job.log
-  hvdkit explain --log job.log                why it failed or hangs, and what fixes it
-  kubectl logs launcher | hvdkit explain --log - --json
-
-exit codes: 0 explained, 1 --log: the cause is unknown, 2 nothing to explain, 130 interrupted
+EXAMPLES = """\
+hvdkit explain HVD201                       what a rule does, why, and when it is safe
+horovodrun -np 2 -H localhost:2 python train.py 2>&1 | tee job.log
+hvdkit explain --log job.log                why it failed or hangs, and what fixes it
+kubectl logs launcher | hvdkit explain --log - --json
 """
+EXITS = {"0": "explained", "1": "--log: the cause is unknown", "2": "there is nothing to explain"}
 
 
 _LARGEST = 1 << 26  # bytes: the logs of the longest jobs have a few million lines
@@ -31,18 +28,24 @@ class LogError(HvdkitError):
     """The log cannot be read, or there is nothing in it."""
 
 
-def main(argv: Sequence[str]) -> int:
-    """Run the command line; argv[0] is the command's name. Raises: HvdkitError."""
-    parser = argparse.ArgumentParser(
-        prog=f"hvdkit {argv[0]}",
-        description="Say what a rule does, or why a Horovod job failed or hangs, by its output.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+def parser() -> CommandParser:
+    """The arguments of the command."""
+    made = CommandParser(
+        "explain",
+        "Say what a rule does, or why a Horovod job failed or hangs, by its output.",
+        EXAMPLES,
+        EXITS,
+        usage="hvdkit explain RULE\n       hvdkit explain --log FILE [--json]",
     )
-    parser.add_argument("rule", nargs="?", help="a rule's id")
-    parser.add_argument("--log", metavar="FILE", help="a job's output, both streams; - reads stdin")
-    parser.add_argument("--json", action="store_true", help="as JSON (with --log)")
-    options = parsed(parser, argv[1:])
+    made.add_argument("rule", nargs="?", metavar="RULE", help="a rule's id")
+    made.add_argument("--log", metavar="FILE", help="a job's output, both streams; - reads stdin")
+    made.add_argument("--json", action="store_true", help="as JSON (with --log)")
+    return made
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run `hvdkit explain`. Raises: HvdkitError."""
+    options = parsed(parser(), argv[1:])
     if (options.rule is None) == (options.log is None):
         raise UsageError(
             "give a rule or --log FILE" + (", not both" if options.rule else ""),

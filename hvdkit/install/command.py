@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from hvdkit.arguments import parsed
+from hvdkit.arguments import CommandParser, parsed
 from hvdkit.errors import HvdkitError
 from hvdkit.install import HOROVOD_VERSION, build, cache, frameworks, installed, plan, proof, report
 
@@ -20,20 +20,18 @@ environment, installs it, and proves it with an allreduce on 2 ranks. The wheel 
 ($HVDKIT_CACHE, else $XDG_CACHE_HOME/hvdkit, else ~/.cache/hvdkit) for the next environment like this one.
 """
 _EXAMPLES = """\
-examples:
-  hvdkit install-horovod                      build or use the cache, install, prove
-  hvdkit install-horovod --dry-run            show every choice and command; change nothing
-  hvdkit install-horovod --check              does the installed build still fit? exit code 1 if not
-  hvdkit install-horovod --wheel-dir wheels   also leave the wheel there, for other nodes like this one
-  HOROVOD_WITHOUT_MPI=1 hvdkit install-horovod    Gloo only
-
-exit codes: 0 done, 1 --check: does not fit, 2 could not be built or does not work, 130 interrupted
+hvdkit install-horovod                      build or use the cache, install, prove
+hvdkit install-horovod --dry-run            show every choice and command; change nothing
+hvdkit install-horovod --check              does the installed build still fit? exit code 1 if not
+hvdkit install-horovod --wheel-dir wheels   also leave the wheel there, for other nodes like this one
+HOROVOD_WITHOUT_MPI=1 hvdkit install-horovod    Gloo only
 """
+_EXITS = {"0": "done", "1": "--check: it does not fit", "2": "Horovod could not be built, or does not work"}
 
 
 def main(argv: list[str]) -> int:
-    """Run the command line; argv[0] is the command's name. Raises: HvdkitError."""
-    options = parsed(_parser(argv[0]), argv[1:])
+    """Run `hvdkit install-horovod`. Raises: HvdkitError."""
+    options = parsed(parser(), argv[1:])
     environment = {**os.environ, "PATH": plan.search_path(os.environ)}
     if options.check:
         return _check(options.json)
@@ -59,20 +57,22 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def _parser(name: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog=f"hvdkit {name}",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+def parser() -> CommandParser:
+    """The arguments of the command."""
+    made = CommandParser(
+        "install-horovod",
+        _DESCRIPTION,
+        _EXAMPLES,
+        _EXITS,
+        usage="hvdkit install-horovod [options]",
     )
-    mode = parser.add_mutually_exclusive_group()
+    mode = made.add_mutually_exclusive_group()
     mode.add_argument("--dry-run", action="store_true", help="print what would be done and exit")
     mode.add_argument("--check", action="store_true", help="report whether the installed Horovod still fits")
     mode.add_argument("--rebuild", action="store_true", help="compile even if the cache holds the wheel")
-    parser.add_argument("--wheel-dir", type=Path, metavar="DIR", help="leave a copy of the wheel in DIR")
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
-    return parser
+    made.add_argument("--wheel-dir", type=Path, metavar="DIR", help="leave a copy of the wheel in DIR")
+    made.add_argument("--json", action="store_true", help="print the result as JSON")
+    return made
 
 
 def _check(as_json: bool) -> int:

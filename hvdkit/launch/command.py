@@ -8,7 +8,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from hvdkit.arguments import parsed
+from hvdkit.arguments import CommandParser, parsed
 from hvdkit.errors import UsageError
 from hvdkit.launch import environment, hosts, notebook
 from hvdkit.launch.allocation import hosts_of_allocation
@@ -17,28 +17,31 @@ from hvdkit.launch.launchers import refuse_launchers
 from hvdkit.launch.ssh import Ssh
 
 EXAMPLES = """\
-examples:
-  hvdkit run -np 2 python train.py                        two ranks on this machine
-  hvdkit run -np 4 -H a:2,b:2 python train.py --epochs 9  two hosts
-  hvdkit run --nodes cluster.toml --mpi python train.py   every slot of a node list, by MPI
-  hvdkit run --torch -np 4 -H a:2,b:2 python fsdp.py      any torchrun program, unchanged
-  hvdkit run -np 2 train.ipynb                            the cells of a notebook as one program
-  hvdkit run -H a:2,b:2 --restarts 3 --min-np 2 python train.py   go on with one host where the other is lost
-  hvdkit run -np 2 -x API_KEY --log-dir logs python train.py
-
-Ranks get the variables that a job needs (PATH, HOROVOD_*, NCCL_*, OMP_*, ...) and those named by -x.
-Exit code: 0 all ranks succeeded; that of the first rank that failed; 2 not started; 130 interrupted.
+hvdkit run -np 2 python train.py                        two ranks on this machine
+hvdkit run -np 4 -H a:2,b:2 python train.py --epochs 9  two hosts
+hvdkit run --nodes cluster.toml --mpi python train.py   every slot of a node list, by MPI
+hvdkit run --torch -np 4 -H a:2,b:2 python fsdp.py      any torchrun program, unchanged
+hvdkit run -np 2 train.ipynb                            the cells of a notebook as one program
+hvdkit run -H a:2,b:2 --restarts 3 --min-np 2 python train.py   go on with one host where the other is lost
+hvdkit run -np 2 -x API_KEY --log-dir logs python train.py
 """
+EXITS = {
+    "0": "all ranks succeeded",
+    "2": "the job was not started",
+    "130": "interrupted",
+    "other": "that of the first rank that failed",
+}
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> CommandParser:
     """The arguments of the command."""
-    made = argparse.ArgumentParser(
-        prog="hvdkit run",
-        usage="hvdkit run [options] COMMAND ...",
-        description="Check the hosts, start the ranks with horovodrun, and watch them until they end.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    made = CommandParser(
+        "run",
+        "Check the hosts, start the ranks with horovodrun, and watch them until they end.",
+        EXAMPLES,
+        EXITS,
+        "Ranks get the variables that a job needs (PATH, HOROVOD_*, NCCL_*, ...) and those that -x names.",
+        "hvdkit run [options] COMMAND ...",
     )
     made.add_argument("-np", "--num-proc", type=int, metavar="N", help="ranks (default: all slots)")
     hosts.add_options(made)

@@ -6,7 +6,6 @@ nothing is changed on another host; both are for the person who can tell whether
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
 import sys
@@ -15,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from hvdkit.arguments import parsed
+from hvdkit.arguments import CommandParser, parsed
 from hvdkit.errors import HvdkitError, UsageError
 from hvdkit.launch import hosts
 from hvdkit.launch.hosts import Host
@@ -25,14 +24,14 @@ from hvdkit.launch.ssh import CONNECT_TIMEOUT_S, Ssh, refusal
 # In the order in which ssh offers them.
 _NAMES = ("id_rsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk")
 EXAMPLES = """\
-examples:
-  hvdkit setup-ssh -H a,b              until it reports that every host is reached
-  hvdkit setup-ssh --hostfile hosts
-  hvdkit setup-ssh -H a,b -i ~/.ssh/cluster
-
-Creates ~/.ssh/id_ed25519 if there is no key, without a passphrase, since a job cannot type one. Nothing else
-is written, here or on the hosts. Exit code: 0 all hosts are reached, 1 something is left, 2 there is no ssh.
+hvdkit setup-ssh -H a,b              until it reports that every host is reached
+hvdkit setup-ssh --hostfile hosts
+hvdkit setup-ssh -H a,b -i ~/.ssh/cluster
 """
+NOTE = """\
+Creates ~/.ssh/id_ed25519 if there is no key, without a passphrase, since a job cannot type one. Nothing else
+is written, here or on the hosts."""
+EXITS = {"0": "all hosts are reached", "1": "something is left", "2": "there is no ssh"}
 
 
 class SshMissingError(HvdkitError):
@@ -50,7 +49,7 @@ class Step:
 
 def main(argv: list[str]) -> int:
     """Exit code: 0 every host is reached, 1 something is left. Raises: HvdkitError."""
-    asked = parsed(_parser(), argv[1:])
+    asked = parsed(parser(), argv[1:])
     named = hosts.from_options(asked)
     if named is None:
         raise UsageError("no hosts are named", fix="hvdkit setup-ssh -H a,b")
@@ -71,16 +70,19 @@ def main(argv: list[str]) -> int:
     return 1 if any(step.todo for step in steps) else 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="hvdkit setup-ssh",
-        description="Report what is left to do until ssh from here to every host works without a prompt.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+def parser() -> CommandParser:
+    """The arguments of the command."""
+    made = CommandParser(
+        "setup-ssh",
+        "Report what is left to do until ssh from here to every host works without a prompt.",
+        EXAMPLES,
+        EXITS,
+        NOTE,
+        "hvdkit setup-ssh [options]",
     )
-    hosts.add_options(parser)
-    parser.add_argument("--json", action="store_true", help="the same as JSON")
-    return parser
+    hosts.add_options(made)
+    made.add_argument("--json", action="store_true", help="the same as JSON")
+    return made
 
 
 def find_or_make_key(named: Path | None) -> tuple[Path, bool]:

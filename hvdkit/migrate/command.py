@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hvdkit.arguments import parsed
+from hvdkit.arguments import CommandParser, parsed
 from hvdkit.errors import HvdkitError, UsageError
 from hvdkit.files import read_file, read_stream
 from hvdkit.migrate.config import chosen
@@ -25,28 +25,30 @@ if TYPE_CHECKING:
     from hvdkit.verify.judge import Verification
 
 EXAMPLES = """\
-examples:
-  hvdkit migrate train.py                    show the diff and what is left to you; writes nothing
-  hvdkit migrate . --write                   rewrite a project in place (hvdkit migrate --undo restores it)
-  hvdkit migrate train.py --output migrated/ write the migrated files elsewhere
-  hvdkit migrate train.py --target hvdkit    the shorter wrapper form (import hvdkit.torch as hvd)
-  hvdkit migrate . --check                   exit 1 if anything would change or is left to you, for CI
-  hvdkit migrate train.py --write --verify   run both versions, write only if every weight agrees
-  hvdkit migrate train.py --verify -- --epochs 1   the script's own arguments after `--`
-  cat train.py | hvdkit migrate -            one file from standard input to standard output
-
-exit codes: 0 done, nothing left to you; 1 something is left (with --check: or would change);
-2 hvdkit could not do its work.
+hvdkit migrate train.py                    show the diff and what is left to you; writes nothing
+hvdkit migrate . --write                   rewrite a project in place (hvdkit migrate --undo restores it)
+hvdkit migrate train.py --output migrated/  write the migrated files elsewhere
+hvdkit migrate train.py --target hvdkit    the shorter wrapper form (import hvdkit.torch as hvd)
+hvdkit migrate . --check                   exit 1 if anything would change or is left to you, for CI
+hvdkit migrate train.py --write --verify   run both versions, write only if every weight agrees
+hvdkit migrate train.py --verify -- --epochs 1   the script's own arguments after `--`
+cat train.py | hvdkit migrate -            one file from standard input to standard output
 """
+EXITS = {
+    "0": "done, nothing is left to you",
+    "1": "something is left (with --check: or would change)",
+    "2": "hvdkit could not do its work",
+}
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> CommandParser:
     """The parser of `hvdkit migrate`."""
-    made = argparse.ArgumentParser(
-        prog="hvdkit migrate",
-        description="Rewrite PyTorch training scripts to Horovod. Without --write nothing is written.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    made = CommandParser(
+        "migrate",
+        "Rewrite PyTorch and TensorFlow training scripts to Horovod. Without --write nothing is written.",
+        EXAMPLES,
+        EXITS,
+        usage="hvdkit migrate [options] PATH... [-- SCRIPT ARGS]\n       hvdkit migrate --undo [DIR]",
     )
     made.add_argument("paths", nargs="*", metavar="PATH", help="files and folders; - reads standard input")
     what = made.add_argument_group("what to do")

@@ -2,37 +2,45 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from hvdkit.arguments import parsed
+from hvdkit.arguments import CommandParser, parsed
 from hvdkit.errors import UsageError
 from hvdkit.start.folder import Folder, look
 
-EPILOG = """\
-examples:
-  hvdkit init                what is in the current folder, and what to type next
-  hvdkit init ~/project      the same for a different folder
-  hvdkit init --json         the same as JSON
-
-Nothing is run, imported or written. Exit code: 0 a next step is named, 1 nothing to migrate was found.
+EXAMPLES = """\
+hvdkit init                what is in the current folder, and what to type next
+hvdkit init ~/project      the same for a different folder
+hvdkit init --json         the same as JSON
 """
+EXITS = {
+    "0": "a next step is named",
+    "1": "nothing to migrate was found",
+    "2": "the folder could not be read",
+}
+
+
+def parser() -> CommandParser:
+    """The parser of `hvdkit init`."""
+    made = CommandParser(
+        "init",
+        "Look at a folder: framework, launcher, Horovod, and what to type next.",
+        EXAMPLES,
+        EXITS,
+        "Nothing is run, imported or written.",
+        "hvdkit init [options] [FOLDER]",
+    )
+    made.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="default: the current folder")
+    made.add_argument("--json", action="store_true", help="as JSON")
+    return made
 
 
 def main(argv: Sequence[str]) -> int:
     """Run `hvdkit init`. Raises UsageError where there is no such folder."""
-    parser = argparse.ArgumentParser(
-        prog="hvdkit init",
-        description="Look at a folder: framework, launcher, Horovod, and what to type next.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("folder", nargs="?", default=".", help="default: the current folder")
-    parser.add_argument("--json", action="store_true", help="as JSON")
-    args = parsed(parser, argv[1:])
+    args = parsed(parser(), argv[1:])
     folder = Path(os.path.abspath(args.folder))
     if not folder.is_dir():
         raise UsageError(f"{args.folder} is not a folder", "", "hvdkit init, in the folder of the project")

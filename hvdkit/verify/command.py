@@ -2,41 +2,42 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from hvdkit.arguments import parsed
+from hvdkit.arguments import CommandParser, parsed
 from hvdkit.errors import HvdkitError, UsageError
 from hvdkit.verify.options import add_run_options, request_fields, show_progress, split_arguments
 
 EXAMPLES = """\
-examples:
-  hvdkit verify train_hvd.py                              a Horovod script alone: checks that need no original
-  hvdkit verify train_ddp.py train_hvd.py                 both on 2 ranks, 5 steps, compared bit for bit
-  hvdkit verify train_ddp.py train_hvd.py -- --epochs 1   arguments for both scripts after `--`
-  hvdkit verify train_ddp.py train_hvd.py --device cpu    scripts that use CUDA, on a machine without it
-  hvdkit verify train.ipynb migrated.ipynb                notebooks: their code is run as a script
-  hvdkit verify train_ddp.py train_hvd.py --hosts a:1,b:1 on two machines that share this folder
-  hvdkit verify train_ddp.py train_hvd.py --json -        the result as JSON
-
-Scripts run in copies of the current folder; nothing here is changed.
-Exit code: 0 they agree (one script: everything holds), 1 they do not, 2 one of them could not be run.
+hvdkit verify train_hvd.py                              a Horovod script alone: checks that need no original
+hvdkit verify train_ddp.py train_hvd.py                 both on 2 ranks, 5 steps, compared bit for bit
+hvdkit verify train_ddp.py train_hvd.py -- --epochs 1   arguments for both scripts after `--`
+hvdkit verify train_ddp.py train_hvd.py --device cpu    scripts that use CUDA, on a machine without it
+hvdkit verify train.ipynb migrated.ipynb                notebooks: their code is run as a script
+hvdkit verify train_ddp.py train_hvd.py --hosts a:1,b:1  on two machines that share this folder
+hvdkit verify train_ddp.py train_hvd.py --json -        the result as JSON
 """
+EXITS = {
+    "0": "they agree (one script: everything holds)",
+    "1": "they do not",
+    "2": "one of them could not be run",
+}
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> CommandParser:
     """The arguments of the command."""
-    made = argparse.ArgumentParser(
-        prog="hvdkit verify",
-        usage="hvdkit verify [options] [ORIGINAL] MIGRATED [-- SCRIPT ARGS]",
-        description="Run a script and its migration to Horovod, and compare what they compute, step by step. "
+    made = CommandParser(
+        "verify",
+        "Run a script and its migration to Horovod, and compare what they compute, step by step. "
         "Or run a Horovod script alone, on two hosts, and check what must hold without an original.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        EXAMPLES,
+        EXITS,
+        "Scripts run in copies of the current folder; nothing here is changed.",
+        "hvdkit verify [options] [ORIGINAL] MIGRATED [-- SCRIPT ARGS]",
     )
     made.add_argument(
         "scripts",

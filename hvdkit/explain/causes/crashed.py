@@ -88,5 +88,5 @@ Process 1 exit with status code 139.
 Terminating remaining workers after failure of Process 1.
 """,
     level=Level.OWN,
-    general={"who": "rank RANK"},
+    general={"signal": "a segmentation fault or another signal", "who": "a rank"},
 )

@@ -31,4 +31,5 @@ Process 1 exit with status code 3.
 Terminating remaining workers after failure of Process 1.
 """,
     level=Level.OWN,
+    general={"rank": "R", "code": "C"},
 )

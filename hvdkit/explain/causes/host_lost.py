@@ -17,4 +17,5 @@ CAUSE = Cause(
 hvdkit: rank 1 on node1 failed first: it was not heard of any more (killed, or its host is gone)
 """,
     level=Level.OWN,
+    general={"rank": "R", "host": "HOST"},
 )

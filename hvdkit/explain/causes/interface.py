@@ -19,4 +19,5 @@ CAUSE = Cause(
     excerpt="""\
   what():  [enforce fail at /home/user/.cache/hvdkit/.build-pcjsosyi/pip-wheel-285djop_/horovod_ ...
 """,
+    general={"name": "the given name"},
 )

@@ -28,4 +28,5 @@ CAUSE = Cause(
     excerpt="""\
 AttributeError: 'Variable' object has no attribute 'ref'
 """,
+    general={"error": "an attribute that is missing"},
 )

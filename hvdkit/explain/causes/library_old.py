@@ -64,6 +64,12 @@ CAUSE = Cause(
     excerpt="""\
 ImportError: /opt/conda/envs/hvd/bin/../lib/libstdc++.so.6: version `GLIBCXX_3.4.29' not found ( ...
 """,
-    general={"what": "a library", "by": "FILE", "how": "a newer one, or a build on this host"},
+    general={
+        "library": "libstdc++.so.6",
+        "version": "GLIBCXX_3.4.32",
+        "what": "a library",
+        "by": "FILE",
+        "how": "a newer one, or a build on this host",
+    },
     source="https://github.com/horovod/horovod/issues/406",
 )

@@ -78,5 +78,5 @@ CAUSE = Cause(
 ModuleNotFoundError: No module named 'albumentations_not_here'
 """,
     level=Level.OWN,
-    general={"install": _install("NAME")},
+    general={"name": "NAME", "install": _install("NAME")},
 )

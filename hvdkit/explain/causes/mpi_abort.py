@@ -34,4 +34,5 @@ MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD
 with errorcode 7.
 """,
     level=Level.OWN,
+    general={"rank": "R", "code": "C"},
 )

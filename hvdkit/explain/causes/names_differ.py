@@ -30,4 +30,5 @@ CAUSE = Cause(
 [2026-11-21 23:56:46.576346: T horovod/common/controller.cc:188] [1]: Sent 1 messages to coordin ...
 """,
     level=Level.WAITS,
+    general={"names": "loss, loss_1", "ranks": "0 and 1"},
 )

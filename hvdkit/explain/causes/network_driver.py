@@ -26,6 +26,6 @@ CAUSE = Cause(
     excerpt="""\
 horovod.run.common.util.network.NoValidAddressesFound: Horovodrun was unable to connect to hor ...
 """,
-    general={"service": "driver", "addresses": "ADDRESSES"},
+    general={"service": "driver", "addresses": "which the log lists"},
     source="https://github.com/horovod/horovod/issues/1969",
 )

@@ -53,6 +53,6 @@ CAUSE = Cause(
 KeyError: 'label'
 """,
     level=Level.OWN,
-    general={"who": "a rank", "place": " at FILE:LINE"},
+    general={"error": "its exception", "who": "a rank", "place": " at FILE:LINE"},
     generic=True,
 )

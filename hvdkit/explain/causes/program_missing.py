@@ -21,4 +21,5 @@ CAUSE = Cause(
     excerpt="""\
 Process 0 exit with status code 127.
 """,
+    general={"name": "NAME"},
 )

@@ -19,4 +19,5 @@ CAUSE = Cause(
     excerpt="""\
 /opt/venv/bin/python: can't open file '/proj/src/train.py': [Errno 2] No such file or directory
 """,
+    general={"path": "the script"},
 )

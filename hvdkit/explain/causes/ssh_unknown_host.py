@@ -17,4 +17,5 @@ CAUSE = Cause(
 ssh: Could not resolve hostname b: Temporary failure in name resolution
 --------------------------------------------------------------------------
 """,
+    general={"host": "HOST"},
 )

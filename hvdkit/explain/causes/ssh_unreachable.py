@@ -20,4 +20,5 @@ CAUSE = Cause(
 ssh: connect to host b port 22: Connection refused
 Traceback (most recent call last):
 """,
+    general={"host": "HOST", "port": "PORT", "reason": "refused or timed out"},
 )

@@ -20,4 +20,5 @@ CAUSE = Cause(
 ImportError: /usr/lib/aarch64-linux-gnu/libgomp.so.1: cannot allocate memory in static TLS block
 """,
     source="https://github.com/NVIDIA-AI-IOT/trt_pose/issues/111",
+    general={"library": "libgomp.so.1"},
 )

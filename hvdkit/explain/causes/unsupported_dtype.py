@@ -20,4 +20,5 @@ CAUSE = Cause(
     excerpt="""\
 ValueError: Tensor type torch.BFloat16Tensor is not supported.
 """,
+    general={"type": "tensor of that type"},
 )

@@ -2,27 +2,45 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from hvdkit.arguments import parsed
+from hvdkit.arguments import CommandParser, parsed
 from hvdkit.errors import UsageError
 from hvdkit.migrate.catalog.rule import Page
 from hvdkit.migrate.catalog.rule_files import COMMANDS, read, rule_files, title_in
 
+# The chapters of the index, each with the beginnings of its rules' ids.
+TOPICS = {
+    "How ranks start, their numbers and devices": ("HVD1", "HVD85"),
+    "Wrappers, first weights and state": ("HVD2", "HVD83"),
+    "Data": ("HVD3", "HVD81"),
+    "Gradients, optimizers and learning rates": ("HVD4", "HVD82", "HVD84", "HVD88"),
+    "Collectives, evaluation and loops": ("HVD5", "HVD80", "HVD87"),
+    "Files and output": ("HVD6", "HVD86"),
+    "TensorFlow and Keras": ("HVD7", "HVD89"),
+    "What is refused, or only reported": ("HVD9",),
+}
+EXAMPLES = """\
+hvdkit rules           the id and title of each
+hvdkit rules --json    what each does, why, and when it is safe
+"""
+
+
+def parser() -> CommandParser:
+    """The parser of `hvdkit rules`."""
+    made = CommandParser(
+        "rules", "List the rules of hvdkit migrate and hvdkit check.", EXAMPLES, {"0": "listed"}
+    )
+    made.add_argument("--json", action="store_true", help="as JSON")
+    return made
+
 
 def main(argv: Sequence[str]) -> int:
     """Run `hvdkit rules`."""
-    parser = argparse.ArgumentParser(
-        prog="hvdkit rules",
-        description="List the rules of hvdkit migrate and hvdkit check.",
-        epilog="example: hvdkit rules --json",
-    )
-    parser.add_argument("--json", action="store_true", help="as JSON")
-    args = parsed(parser, argv[1:])
+    args = parsed(parser(), argv[1:])
     files = rule_files(*COMMANDS)
     if args.json:
         rows = [
@@ -50,18 +68,31 @@ def page_of(name: str) -> str:
 
 
 def pages(repository: Path) -> dict[str, str]:
-    """The Markdown pages of all rules by file name, with an index; the repository's docs/rules."""
+    """The Markdown pages of all rules by file name, with an index by topic; the repository's docs/rules."""
     made = {}
-    parts = ["# The rules\n\nMade from the rules by `scripts/docs`."]
+    titles: dict[str, dict[str, str]] = {command: {} for command in COMMANDS}
     for command in COMMANDS:
-        own = [read(path) for path in rule_files(command).values()]
-        rows = [f"- [{page.id}]({page.id}.md) {page.title}" for page in own]
-        parts.append(f"## hvdkit {command}\n\n" + "\n".join(rows))
-        for page in own:
-            made[f"{page.id}.md"] = text_of(page) + _link(
-                Path("tests", command, "examples", page.id), repository
-            )
-    return {"README.md": "\n\n".join(parts) + "\n", **made}
+        for page in map(read, rule_files(command).values()):
+            examples = Path("tests", command, "examples", page.id)
+            made[f"{page.id}.md"] = text_of(page) + _link(examples, repository)
+            titles[command][page.id] = page.title
+    return {"README.md": _index(titles), **made}
+
+
+def _index(titles: Mapping[str, Mapping[str, str]]) -> str:
+    """The rules by topic. titles: of each command, by id."""
+    parts = ["# The rules by topic\n\nMade from the rules by `scripts/docs`."]
+    for topic, series in TOPICS.items():
+        parts.append(f"## {topic}")
+        for command in COMMANDS:
+            rows = [
+                f"- [{name}]({name}.md) {title}"
+                for name, title in titles[command].items()
+                if name.startswith(series)
+            ]
+            if rows:
+                parts.append(f"`hvdkit {command}`:\n\n" + "\n".join(rows))
+    return "\n\n".join(parts) + "\n"
 
 
 def _link(folder: Path, repository: Path) -> str:

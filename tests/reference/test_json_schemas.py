@@ -22,7 +22,7 @@ from hvdkit.verify import report, report_alone
 from hvdkit.verify.alone import Alone
 from hvdkit.verify.causes import STATE, likely_causes
 from hvdkit.verify.compare import compare
-from hvdkit.verify.invariant import Invariant
+from hvdkit.verify.invariant import Invariant, Unchecked
 from hvdkit.verify.judge import Verification
 from hvdkit.verify.records import Run, Step
 from hvdkit.verify.tolerance import tolerance_for
@@ -205,13 +205,15 @@ def test_verify() -> None:
 
     failed = Invariant("state", False, "it differs", STATE)
     missed = (Unreached("a scheduler", "train.py:9", 0, "--steps 9"),)
+    missing = Unchecked("the scale of the average", "Adasum is no average")
     for migrated in (run(0.5), run(0.25)):
         found = compare(run(0.5), migrated, tolerance_for(2, None))
-        result = Verification(found, tuple(likely_causes(found)), (failed,), ("a note",), missed)
+        causes = tuple(likely_causes(found))
+        result = Verification(found, causes, (failed,), ("a note",), missed, (missing,))
         data = fit("verify", report.as_json(result))
         assert bool(data["differences"]) is (migrated.steps[0][0].losses == (0.25,))
     held = Invariant("rate", True, "all ranks have one")
-    fit("verify", report_alone.as_json(Alone(run(0.5), run(0.5), (held, failed), (), missed)))
+    fit("verify", report_alone.as_json(Alone(run(0.5), run(0.5), (held, failed), (missing,), (), missed)))
 
 
 def test_the_committed_page_is_up_to_date() -> None:

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from hvdkit.verify.alone import Alone
 from hvdkit.verify.causes import Cause
 from hvdkit.verify.differences import Difference
 from hvdkit.verify.invariant import Invariant, named
@@ -74,6 +75,13 @@ def as_json(result: Verification) -> dict[str, Any]:
         ],
         "differences": [_as_json(difference) for difference in comparison.differences],
         "causes": [asdict(cause) for cause in result.causes],
+        **shown(result),
+    }
+
+
+def shown(result: Verification | Alone) -> dict[str, Any]:
+    """The keys that a comparison and one script alone have in common, as JSON-ready data."""
+    return {
         "invariants": [asdict(invariant) for invariant in result.invariants],
         "unchecked": [asdict(each) for each in result.unchecked],
         "notes": list(result.notes),
@@ -128,6 +136,11 @@ def details(result: Verification) -> Iterator[str]:
             yield f"  largest difference {first.largest:.3g}{relative}"
     yield from cause_lines((*result.causes, *causes_of(result.invariants)))
     yield f"bar: {comparison.tolerance.reason}"
+    yield from remarks(result)
+
+
+def remarks(result: Verification | Alone) -> Iterator[str]:
+    """What was not checked, the notes, and what was not reached, a line each."""
     yield from map(str, result.unchecked)
     yield from (f"note: {note}" for note in result.notes)
     yield from map(str, result.not_reached)

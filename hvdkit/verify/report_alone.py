@@ -11,7 +11,7 @@ from rich.text import Text
 
 from hvdkit.verify.alone import Alone
 from hvdkit.verify.invariant import named
-from hvdkit.verify.report import cause_lines, causes_of, print_invariants
+from hvdkit.verify.report import cause_lines, causes_of, print_invariants, remarks, shown
 
 
 def verdict(result: Alone) -> str:
@@ -30,14 +30,8 @@ def print_result(result: Alone) -> None:
     console.print(_losses(result))
     console.print()
     print_invariants(console, result.invariants)
-    for line in cause_lines(causes_of(result.invariants)):
+    for line in (*cause_lines(causes_of(result.invariants)), *remarks(result)):
         console.print(Text(line))
-    for unchecked in result.unchecked:
-        console.print(Text(str(unchecked)))
-    for note in result.notes:
-        console.print(Text(f"note: {note}"))
-    for missed in result.not_reached:
-        console.print(Text(str(missed)))
     console.print(Text(verdict(result), style=f"bold {'green' if result.holds else 'red'}"))
 
 
@@ -49,10 +43,7 @@ def as_json(result: Alone) -> dict[str, Any]:
         "ranks": result.run.world,
         "steps": {str(rank): result.run.taken(rank) for rank in result.run.steps},
         "causes": [asdict(cause) for cause in causes_of(result.invariants)],
-        "invariants": [asdict(invariant) for invariant in result.invariants],
-        "unchecked": [asdict(each) for each in result.unchecked],
-        "notes": list(result.notes),
-        "not_reached": [asdict(missed) for missed in result.not_reached],
+        **shown(result),
     }
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from hvdkit.explain import report
 from hvdkit.explain.log import parse
-from hvdkit.explain.verdict import judge
+from hvdkit.explain.verdict import Verdict, judge
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent.parent / "docs" / "explain-reports.md"
@@ -26,6 +26,16 @@ AROUND = {
 }
 
 
+def explained(log: Path, around: tuple[str, str]) -> Verdict:
+    """What is found in a log with something before and after each of its lines."""
+    before, after = around
+    return judge(parse("\n".join(f"{before}{line}{after}" for line in log.read_text().splitlines())))
+
+
+def first(verdict: Verdict) -> list[str]:
+    return [one.cause.id for one in verdict.found][:1]
+
+
 def test_the_table_has_each_log() -> None:
     assert set(EXPECTED) == {path.stem for path in (HERE / "reports").glob("*.log")}
 
@@ -33,21 +43,15 @@ def test_the_table_has_each_log() -> None:
 @pytest.mark.parametrize("around", [("", ""), *AROUND.values()], ids=["plain", *AROUND])
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_report_is_explained_as_the_table_says(name: str, around: tuple[str, str]) -> None:
-    before, after = around
-    lines = (HERE / "reports" / f"{name}.log").read_text().splitlines()
-    verdict = judge(parse("\n".join(f"{before}{line}{after}" for line in lines)))
-    found = [one.cause.id for one in verdict.found][:1]
-    assert found == ([] if EXPECTED[name] == "unknown" else [EXPECTED[name]])
-    if not found:
+    verdict = explained(HERE / "reports" / f"{name}.log", around)
+    assert first(verdict) == ([] if EXPECTED[name] == "unknown" else [EXPECTED[name]])
+    if not verdict.found:
         assert report.text(verdict, "job.log").count("\n    ") == 2, "two commands that tell more"
 
 
 @pytest.mark.parametrize("around", AROUND.values(), ids=AROUND)
 def test_marks_around_lines_change_no_answer(around: tuple[str, str]) -> None:
     """Over the logs of all causes; a single line is too little to tell a mark by."""
-    before, after = around
     for path in sorted(HERE.glob("logs/*/*.log")):
-        lines = path.read_text().splitlines()
-        if len(lines) > 1:
-            marked = judge(parse("\n".join(f"{before}{line}{after}" for line in lines)))
-            assert [one.cause.id for one in marked.found][:1] == [path.parent.name], path.name
+        if len(path.read_text().splitlines()) > 1:
+            assert first(explained(path, around)) == [path.parent.name], path.name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -63,7 +64,9 @@ def _build_environment(plan: Plan, folder: Path, environment: Mapping[str, str])
     clean = {name: value for name, value in environment.items() if not name.startswith("HOROVOD_")}
     clean.setdefault("MAKEFLAGS", f"-j{jobs()}")
     clean.update(plan.variables)
-    clean["CMAKE_TOOLCHAIN_FILE"] = str(toolchain.write(folder, plan.toolchain))
+    cmake = shutil.which(plan.variables.get("HOROVOD_CMAKE", "cmake"), path=clean["PATH"])
+    assert cmake is not None  # the plan has asked it for its version
+    clean["HOROVOD_CMAKE"] = str(toolchain.write(folder, plan.toolchain, cmake))
     includes = [str(path) for path in headers.folders(plan.frameworks, folder)]
     if includes:
         theirs = [clean["CPLUS_INCLUDE_PATH"]] if clean.get("CPLUS_INCLUDE_PATH") else []

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from hvdkit.install.errors import MissingToolsError
 
-# Horovod's own CMakeLists.txt; with an older one its setup.py would fetch a CMake of its own.
-OLDEST_CMAKE = (3, 13)
+# The first that reads CMAKE_PROJECT_INCLUDE, by which toolchain.py reaches Horovod's CMakeLists.txt.
+OLDEST_CMAKE = (3, 15)
 # The flags that Horovod compiles its half-precision sums with, and what Linux calls the feature.
 _CPU_FLAGS = {"-mf16c": "f16c", "-mavx": "avx", "-mfma": "fma"}
 

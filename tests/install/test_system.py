@@ -57,7 +57,7 @@ def test_a_cmake_that_horovod_would_not_take(tmp_path: Path) -> None:
     old = tmp_path / "cmake"
     old.write_text("#!/bin/sh\necho cmake version 3.10.2\n")
     old.chmod(0o755)
-    with pytest.raises(MissingToolsError, match=r"CMake 3\.13 or later \(here: cmake version 3\.10\.2\)"):
+    with pytest.raises(MissingToolsError, match=r"CMake 3\.15 or later \(here: cmake version 3\.10\.2\)"):
         system.look({**environment, "PATH": f"{tmp_path}:/bin"})
 
 

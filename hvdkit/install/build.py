@@ -66,7 +66,7 @@ def _build_environment(plan: Plan, folder: Path, environment: Mapping[str, str])
     clean.update(plan.variables)
     cmake = shutil.which(plan.variables.get("HOROVOD_CMAKE", "cmake"), path=clean["PATH"])
     assert cmake is not None  # the plan has asked it for its version
-    clean["HOROVOD_CMAKE"] = str(toolchain.write(folder, plan.toolchain, cmake))
+    clean["HOROVOD_CMAKE"] = str(toolchain.write(folder, plan.toolchain, cmake, _mpi_wrappers(plan, clean)))
     includes = [str(path) for path in headers.folders(plan.frameworks, folder)]
     if includes:
         theirs = [clean["CPLUS_INCLUDE_PATH"]] if clean.get("CPLUS_INCLUDE_PATH") else []
@@ -78,6 +78,15 @@ def _build_environment(plan: Plan, folder: Path, environment: Mapping[str, str])
         clean.update(CUDA_HOME=str(home), HOROVOD_CUDA_HOME=str(home), HOROVOD_NCCL_HOME=str(nccl))
         clean["PATH"] = os.pathsep.join([str(home / "bin"), clean["PATH"]])
     return clean
+
+
+def _mpi_wrappers(plan: Plan, environment: Mapping[str, str]) -> dict[str, str]:
+    """The compiler wrappers of the MPI that the PATH names first. CMake's own search may find another one."""
+    if plan.system.mpi is None:
+        return {}
+    named = {"MPI_CXX_COMPILER": "mpicxx", "MPI_C_COMPILER": "mpicc"}
+    found = {name: shutil.which(program, path=environment["PATH"]) for name, program in named.items()}
+    return {name: path for name, path in found.items() if path}
 
 
 def pip(command: list[str], log: Path, environment: Mapping[str, str]) -> None:

@@ -86,6 +86,11 @@ def put(cache: Path, key: str, wheel: Path, ingredients: dict[str, object]) -> E
     return entry
 
 
+def drop(cache: Path, key: str) -> None:
+    """Remove the entry of `key`, if there is one; its log stays."""
+    shutil.rmtree(cache / "wheels" / key, ignore_errors=True)
+
+
 def copy_wheel(entry: Entry, folder: Path) -> Path:
     """Leave the wheel in `folder`, complete or not at all; returns its path there."""
     folder.mkdir(parents=True, exist_ok=True)

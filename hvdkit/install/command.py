@@ -13,6 +13,7 @@ from pathlib import Path
 from hvdkit.arguments import CommandParser, parsed
 from hvdkit.errors import HvdkitError
 from hvdkit.install import HOROVOD_VERSION, build, cache, frameworks, installed, plan, proof, report
+from hvdkit.install.errors import ProofError
 
 _DESCRIPTION = f"""\
 Builds Horovod {HOROVOD_VERSION} from its released source for the PyTorch, TensorFlow, MPI and CUDA of this
@@ -111,9 +112,13 @@ def _install(
         _say(f"wheel: {cache.copy_wheel(entry, options.wheel_dir)}")
     if installed.wheel_digest() != entry.sha256:
         build.pip(build.install_command(entry.wheel), log, environment)
-    for step in proof.prove(made, environment):
-        seconds[step.what] = step.seconds
-        _say(f"proven: {step.what} ({step.seconds:.1f} s)")
+    try:
+        for step in proof.prove(made, environment):
+            seconds[step.what] = step.seconds
+            _say(f"proven: {step.what} ({step.seconds:.1f} s)")
+    except ProofError:
+        cache.drop(store, made.key)  # or the next run would install the same wheel
+        raise
     seconds["all"] = time.monotonic() - began
     rounded = {name: round(value, 1) for name, value in seconds.items()}
     return {"result": result, "wheel": str(entry.wheel), "seconds": rounded}

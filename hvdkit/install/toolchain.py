@@ -2,9 +2,9 @@
 
 Horovod sets its C++ standard itself, from versions it knew when it was released. CMake turns a standard into
 a flag by a variable, which a project file included after `project()` may set: the standard that Horovod asks
-for is then spelled as the one that is needed. Horovod's setup.py runs the CMake that `HOROVOD_CMAKE` names: here
-a script that runs the real one with a toolchain file, and that file names the project file. (CMake reads a
-toolchain file from the environment only since 3.21.)
+for is then spelled as the one that is needed. Horovod's setup.py runs the CMake that `HOROVOD_CMAKE` names:
+here a script that runs the real one with a toolchain file, and that file names the project file. (CMake reads
+a toolchain file from the environment only since 3.21.)
 
 The same project file corrects a header of the flatbuffers in Horovod's source, in pip's unpacked copy of it:
 no flag makes that header compile under every standard.
@@ -13,6 +13,7 @@ no flag makes that header compile under every standard.
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 
 TOOLCHAIN = "toolchain.cmake"
@@ -49,16 +50,19 @@ def files(standard: int, libstdcxx: int | None) -> dict[str, str]:
     return {TOOLCHAIN: "\n".join(lines) + "\n", _PROJECT: "\n".join([*options, _SPAN])}
 
 
-def write(folder: Path, texts: dict[str, str], cmake: str) -> Path:
+def write(folder: Path, texts: dict[str, str], cmake: str, more: Mapping[str, str] | None = None) -> Path:
     """Write the files of `files()` into `folder`; returns the script for HOROVOD_CMAKE.
 
-    cmake: the program that the script runs. Only a call that names a source folder configures a project;
-    those that begin with an option (`--build`, `-E`) take no toolchain file.
+    cmake: the program that the script runs. more: variables that it defines beside the toolchain file. Only a
+    call that names a source folder configures a project; those that begin with an option (`--build`, `-E`)
+    take none.
     """
     for name, text in texts.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
-    script, given = folder / "cmake", shlex.quote(f"-DCMAKE_TOOLCHAIN_FILE={folder / TOOLCHAIN}")
+    variables = {"CMAKE_TOOLCHAIN_FILE": str(folder / TOOLCHAIN), **(more or {})}
+    given = shlex.join(f"-D{name}={value}" for name, value in variables.items())
+    script = folder / "cmake"
     lines = ["#!/bin/sh", f'case $1 in -*) ;; *) set -- {given} "$@" ;; esac']
     script.write_text("\n".join([*lines, f'exec {shlex.quote(cmake)} "$@"']) + "\n", encoding="utf-8")
     script.chmod(0o755)

@@ -76,3 +76,11 @@ def test_a_copy_for_other_nodes(tmp_path: Path, wheel: Path) -> None:
     copy = cache.copy_wheel(entry, tmp_path / "wheels")
     assert copy.read_bytes() == b"compiled"
     assert list(copy.parent.iterdir()) == [copy]
+
+
+def test_what_was_dropped_is_not_found_and_may_be_dropped_again(tmp_path: Path, wheel: Path) -> None:
+    store = tmp_path / "store"
+    cache.put(store, KEY, wheel, {})
+    for _ in range(2):
+        cache.drop(store, KEY)
+        assert cache.find(store, KEY) is None

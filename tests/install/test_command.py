@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from hvdkit.install import build, cache, command, installed, proof
+from hvdkit.install.errors import ProofError
+from tests.install import plans
 from tests.install.test_system import path_without
 
 
@@ -79,3 +84,20 @@ def test_a_framework_that_does_not_import(tmp_path: Path) -> None:
 @pytest.mark.parametrize("pair", [("--check", "--rebuild"), ("--check", "--dry-run")])
 def test_one_thing_at_a_time(pair: tuple[str, str]) -> None:
     assert hvdkit(*pair).returncode == 2
+
+
+def test_a_wheel_that_is_not_proven_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuted(*_: object) -> Iterator[proof.Step]:
+        yield proof.Step("import horovod.torch", 1.0)
+        raise ProofError("allreduce on 2 ranks: rank 0 of 1", "the installed Horovod cannot be used")
+
+    made = plans.make((plans.TORCH,))
+    wheel = tmp_path / "horovod-0.28.1-cp311-cp311-linux_x86_64.whl"
+    wheel.write_bytes(b"compiled")
+    entry = cache.put(tmp_path, made.key, wheel, {})
+    monkeypatch.setattr(build, "pip", lambda *_: None)
+    monkeypatch.setattr(installed, "wheel_digest", lambda: entry.sha256)
+    monkeypatch.setattr(proof, "prove", refuted)
+    with pytest.raises(ProofError):
+        command._install(made, tmp_path, {}, argparse.Namespace(rebuild=False, wheel_dir=None))
+    assert cache.find(tmp_path, made.key) is None

@@ -107,6 +107,20 @@ def test_standards_that_are_high_enough_stay_as_they_are() -> None:
     assert "CXX17_" not in text
 
 
+def test_only_a_call_that_configures_is_given_variables(tmp_path: Path) -> None:
+    echo = tmp_path / "echo"
+    echo.write_text('#!/bin/sh\nprintf "%s|" "$@"\n')
+    echo.chmod(0o755)
+    script = toolchain.write(tmp_path, {}, str(echo), {"MPI_CXX_COMPILER": "/a folder/mpicxx"})
+
+    def given(*arguments: str) -> str:
+        return subprocess.run([script, *arguments], capture_output=True, text=True, check=True).stdout
+
+    variables = f"-DCMAKE_TOOLCHAIN_FILE={tmp_path}/toolchain.cmake|-DMPI_CXX_COMPILER=/a folder/mpicxx|"
+    assert given("/source", "-DX=1 2") == f"{variables}/source|-DX=1 2|"
+    assert given("--build", ".") == "--build|.|"
+
+
 def test_the_text_names_no_folder() -> None:
     # The text is part of the wheel's key: it may not differ from one build to the next.
     assert all("/tmp" not in text for text in toolchain.files(20, 15).values())

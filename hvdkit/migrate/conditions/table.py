@@ -15,6 +15,7 @@ from hvdkit.migrate.conditions.paths import kept_from, stays_zero
 from hvdkit.migrate.conditions.starts import STARTS_ITSELF, starts_itself
 from hvdkit.migrate.conditions.tensorflow_table import tensorflow_conditions
 from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts.coverage.early_copies import early_copies
 from hvdkit.migrate.facts.coverage.own_weights import own_weights
 from hvdkit.migrate.facts.coverage.unseen_training import unseen_training
 from hvdkit.migrate.facts.data.downloads import downloads_by_hand, waited_for
@@ -292,6 +293,8 @@ def _broadcast(facts: Facts, program: ProgramFacts) -> Answer:
             "and no seed is set",
             apart,
         )
+    for copy, site in early_copies(facts, program):
+        return open_at(f"{copy} keeps each rank's own weights, copied above the broadcast at {{}}", [site])
     mine = [site for site in sites if runs_in(facts, program, site.names, site.node)]
     # The buffers that are sent before each validation are no weights.
     mine = [site for site in mine if not _sends_buffers(site)] or mine

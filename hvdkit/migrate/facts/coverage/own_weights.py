@@ -51,8 +51,7 @@ def own_weights(
     facts: Facts, program: ProgramFacts, planned: Planned = NOTHING
 ) -> list[tuple[Names, ast.Call]]:
     """Where a program makes modules whose first weights no broadcast and no common seed makes the same."""
-    by_rank = any(apart for _, _, apart in seeds(facts, program))
-    if "torch" in libraries_seeded(facts, program) and not by_rank:
+    if all_draw_alike(facts, program):
         return []
     sent = _sent(facts, program, planned.models)
     shared = {value.node for value in _with_parts(facts, sent)}
@@ -73,6 +72,12 @@ def own_weights(
             parts = _parts(facts, owner, {value.node for value in sent})
             found += [(names, call)] if parts is None else parts
     return list(dict.fromkeys(found))
+
+
+def all_draw_alike(facts: Facts, program: ProgramFacts) -> bool:
+    """Whether every rank of a program draws the same weights: torch is seeded on each, and alike."""
+    by_rank = any(apart for _, _, apart in seeds(facts, program))
+    return "torch" in libraries_seeded(facts, program) and not by_rank
 
 
 @once
@@ -100,7 +105,7 @@ def _sent(facts: Facts, program: ProgramFacts, planned: frozenset[Value]) -> set
     for site in facts.calls(*HVD_BROADCAST):
         if site.names in program.files:
             for given in (*site.node.args, *(item.value for item in site.node.keywords)):
-                values |= _modules(facts, site.names, _wholes(site.names, given))
+                values |= _modules(facts, site.names, wholes(site.names, given))
     for names, _, receiver in facts.methods("load_state_dict"):
         if names in program.files:
             values |= _modules(facts, names, [receiver])
@@ -134,7 +139,7 @@ def _given_to(facts: Facts, module: Value) -> set[Value]:
     return {value for value in _modules(facts, names, handed) if value.kind in ("made", "object")}
 
 
-def _wholes(names: Names, given: ast.expr) -> Iterator[ast.AST]:
+def wholes(names: Names, given: ast.expr) -> Iterator[ast.AST]:
     """What a broadcast is given the state of: `net.head` of `net.head.state_dict()`, and not `net`."""
     for part in names.walk(given):
         around = names.parents[part]
@@ -236,14 +241,6 @@ def _another_is_shared(
     if target is None or len(names.calls.get(getattr(call.func, "id", ""), ())) < 2:
         return False
     written = ast.unparse(target)
-    told: list[ast.expr] = [
-        part
-        for where in program.files
-        for site in (*_broadcasts(facts, where), *where.calls.get("load_state_dict", ()))
-        for part in where.walk(site)
-        if isinstance(part, (ast.Name, ast.Attribute))
-    ]
-    told += [model for _, model in _through_groups(facts, program)]
     uses = names.uses.get(target.id, ()) if isinstance(target, ast.Name) else ()
     around = [(use, names.parents[use]) for use in uses]
     around = [(use, names.parents[up] if isinstance(up, ast.keyword) else up) for use, up in around]
@@ -253,7 +250,20 @@ def _another_is_shared(
         and {v.node for v in facts.flow.values(names, up)} & shared
         for use, up in around
     )
-    return not handed and written not in planned.written and written not in map(ast.unparse, told)
+    return not handed and written not in planned.written and written not in sent_by_text(facts, program)
+
+
+def sent_by_text(facts: Facts, program: ProgramFacts) -> set[str]:
+    """What is broadcast, or loads a state, as it is written there."""
+    parts: list[ast.AST] = [
+        part
+        for where in program.files
+        for site in (*_broadcasts(facts, where), *where.calls.get("load_state_dict", ()))
+        for part in where.walk(site)
+        if isinstance(part, (ast.Name, ast.Attribute))
+    ]
+    parts += [model for _, model in _through_groups(facts, program)]
+    return {ast.unparse(part) for part in parts}
 
 
 def variable_of(names: Names, call: ast.Call) -> ast.expr | None:

@@ -41,7 +41,9 @@ def copies_above(
     known = set(models)
     tests: dict[str, str] = {}
     for target, source, test in found:
-        if source in known and target not in known:
+        # A copy of a whole of which parts are known holds copies of these; one of a part is such a copy.
+        shares = any(_begins(source, model) or _begins(model, source) for model in known)
+        if shares and target not in known:
             tests[target] = test and tests.get(target, test)
     return tests
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hvdkit.migrate.conditions.answers import Answer, open_at, places
 from hvdkit.migrate.facts import Facts, Site
+from hvdkit.migrate.facts.init.early_calls import early_calls
 from hvdkit.migrate.facts.launch.jobs_only import in_jobs_only
 from hvdkit.migrate.facts.launch.which_processes import caught
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
@@ -28,6 +29,9 @@ def starts_itself(facts: Facts, program: ProgramFacts) -> Answer:
         name = program.entry.source.path.name
         detail = f"{name} reaches Horovod at {{}} and never calls hvd.init(): call it first in {name}"
         return open_at(detail, unguarded)
+    early = early_calls(facts, program, unguarded)
+    if early:
+        return open_at("Horovod is called at {}, above hvd.init()", early)
     return Answer(State.PROVEN, f"hvd.init() at {places(started)}")
 
 

@@ -304,12 +304,18 @@ class Order:
             for earlier in _earlier(names, current, after and current is statement):
                 if self._runs(names, earlier, 0):
                     return True
-        if function is None or depth > MAX_CALLERS:
+        if function is None:
             return False
-        if any(p.names is names and names.parents[p.statement] is names.source.tree for p in self.places):
-            return True  # importing the file initialises, before any of its functions runs
         sites = self._facts.flow.call_sites(names, function)
-        return bool(sites) and all(self._covered(where, call, False, depth + 1) for where, call in sites)
+        if any(p.names is names and names.parents[p.statement] is names.source.tree for p in self.places):
+            # Importing the file initialises before any of its functions runs that it does not call itself.
+            sites = [site for site in sites if site[0] is names]
+            return depth > MAX_CALLERS or all(self._covered(*site, False, depth + 1) for site in sites)
+        return (
+            depth <= MAX_CALLERS
+            and bool(sites)
+            and all(self._covered(where, call, False, depth + 1) for where, call in sites)
+        )
 
     def _runs(self, names: Names, statement: ast.stmt, depth: int) -> bool:
         """Whether running a statement always initialises."""

@@ -10,6 +10,7 @@ from hvdkit.migrate.catalog.finding import manual, needed, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.loops import Loop, training_loops
+from hvdkit.migrate.facts.data.before_batches import before_batches
 from hvdkit.migrate.facts.data.epochs import counts_again, epoch_loops, epoch_number, run_once, told_epoch
 from hvdkit.migrate.facts.data.loaders import Loader, every_loader
 from hvdkit.migrate.facts.data.sharding import BATCH_SAMPLER, epoch_calls, in_order, is_sharded, orders_itself
@@ -72,6 +73,10 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
     made = made_in(loader, epoch)
     loader_name = loader_name_at(facts, loader, epoch) if made is None else loader.names.source.segment(made)
     number = epoch_number(facts, epoch)
+    beside = before_batches(facts, loader, epoch) if loader_name is None else None
+    if beside is not None:
+        loader_name, number = beside.loader, beside.number
+    place = epoch if beside is None else beside.loop
     batches = facts.flow.values(loader.names, loader.batch_sampler)
     in_own = in_groups(facts, loader)
     if not in_own and any(value.name != BATCH_SAMPLER for value in batches):
@@ -89,17 +94,18 @@ def _finding(facts: Facts, loader: Loader, epoch: Loop | None, single: bool) -> 
     lines = [f"{sampler}.set_epoch({number})"]
     if batches or not _always_told(facts, loader):
         lines = [f'if hasattr({sampler}, "set_epoch"):', f"\t{lines[0]}"]
-    if may_be_none(facts, epoch, loader_name):
+    if may_be_none(facts, place, loader_name):
         lines = [f"if {loader_name} is not None:", *(f"\t{line}" for line in lines)]
     message = "the sampler is given the epoch, so that every epoch has a different order"
     make = safe if single and not in_own else needed
     if made is not None:
         names = loader.names
-        place = names.statement(loader.node)
-        return make(facts, "HVD303", names, place, message, edits.after, names.source, place, lines)
-    return make(
-        facts, "HVD303", epoch.names, epoch.node, message, edits.at_start, epoch.names, epoch.node.body, lines
-    )
+        below = names.statement(loader.node)
+        return make(facts, "HVD303", names, below, message, edits.after, names.source, below, lines)
+    names, loop = place.names, place.node
+    if beside is not None:
+        return make(facts, "HVD303", names, loop, message, edits.before, names.source, loop, lines)
+    return make(facts, "HVD303", names, loop, message, edits.at_start, names, loop.body, lines)
 
 
 def _is_distributed(facts: Facts, loader: Loader) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from hvdkit.migrate.facts.code.complete_values import may_only_be
 from hvdkit.migrate.facts.data.loaders import Loader
 from hvdkit.migrate.facts.data.loaders_of_phases import Phase, phase_trained
 from hvdkit.migrate.facts.facts import Facts
@@ -13,7 +14,7 @@ from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.values import vocabulary as words
-from hvdkit.migrate.values.arguments import given, is_on
+from hvdkit.migrate.values.arguments import given, is_constant, is_on
 from hvdkit.migrate.values.keywords import keywords
 from hvdkit.migrate.values.value import Value
 
@@ -239,7 +240,8 @@ def in_order(facts: Facts, loader: Loader) -> bool:
     if samplers:
         return all(_keeps_order(facts, value) for value in samplers)
     unpacked = any(keyword.arg is None for keyword in loader.node.keywords)
-    off = not is_on(loader.shuffle)
+    told = loader.shuffle
+    off = told is None or not is_on(told) or _is_false(facts, loader.names, told)
     return off and loader.sampler is None and loader.batch_sampler is None and not unpacked
 
 
@@ -247,8 +249,13 @@ def _keeps_order(facts: Facts, sampler: Value) -> bool:
     """Whether a sampler of a library, one of several that a loader may get, does not shuffle."""
     call = sampler.node
     told = keywords(facts.flow, sampler.names, call).get("shuffle") if isinstance(call, ast.Call) else None
-    off = isinstance(told, ast.Constant) and told.value is False
+    off = told is not None and _is_false(facts, sampler.names, told)
     return off or sampler.name == words.ORDERED_SAMPLER
+
+
+def _is_false(facts: Facts, names: Names, node: ast.expr) -> bool:
+    """Whether an expression is False and nothing else."""
+    return may_only_be(facts, names, node, lambda value: is_constant(value.node, False))
 
 
 def orders_itself(facts: Facts, loader: Loader) -> bool:

@@ -45,8 +45,13 @@ def _leading_to(facts: Facts, first: list[tuple[Names, ast.Call]]) -> list[tuple
 
 
 def _may_precede(names: Names, start: ast.AST, node: ast.AST) -> bool:
-    """Whether a start of the same function may have run when a node does: above it, or in one loop with it."""
-    if start is node or (start.lineno, start.col_offset) < (node.lineno, node.col_offset):  # type: ignore[attr-defined]
+    """Whether a start of the same function may have run when a node does: before it, or in one loop with it."""
+    # A call runs when its parts have run: `Trainer(args)` of `Trainer(args).train()` comes first.
+    if start is node or _end(start) < _end(node):
         return True
     around = {parent for parent in names.ancestors(start) if isinstance(parent, LOOPS)}
     return any(parent in around for parent in names.ancestors(node))
+
+
+def _end(node: ast.AST) -> tuple[int, int]:
+    return getattr(node, "end_lineno", 0), getattr(node, "end_col_offset", 0)

@@ -20,6 +20,7 @@ ImportNode = Union[ast.Import, ast.ImportFrom]
 FRAMEWORKS = ("torch", "tensorflow", "keras", "tf_keras")
 # Names that rules may write, with the import each needs.
 NEEDS = {
+    "Subset": (r"Subset\(", "from torch.utils.data import Subset"),
     "DistributedSampler": (
         r"DistributedSampler\(",
         "from torch.utils.data.distributed import DistributedSampler",

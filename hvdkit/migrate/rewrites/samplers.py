@@ -25,6 +25,7 @@ from hvdkit.migrate.values.value import Value
 
 WIDE = 110  # columns
 RANDOM, SEQUENTIAL = "torch.utils.data.RandomSampler", "torch.utils.data.SequentialSampler"
+PICKED = "torch.utils.data.SubsetRandomSampler"
 STREAMS = ("webdataset.", "torchdata.", "torchtext.datasets.")  # their data sets are iterators
 
 
@@ -53,7 +54,7 @@ def unshardable(facts: Facts, loader: Loader) -> str:
         return ""
     if loader.batch_sampler is not None and not in_groups(facts, loader):
         return "it has its own batch_sampler"
-    known = (empty_sampler, plain_sampler, weighted_sampler)
+    known = (empty_sampler, plain_sampler, picking_sampler, weighted_sampler)
     if loader.sampler is not None and not any(find(facts, loader) for find in known):
         return "it has its own sampler"
     if loader.dataset is None and not is_of_graph(loader):
@@ -113,6 +114,9 @@ def sampler_edits(facts: Facts, loader: Loader) -> list[Edit]:
     if plain is not None:
         shuffle = str(RANDOM in names.qualified(plain.func))
         return [edits.replace(source, plain, _sampler(source.segment(plain.args[0]), hvd, shuffle))]
+    picking = picking_sampler(facts, loader)
+    if picking is not None:
+        return _picked_share(loader, picking, hvd)
     weighted = weighted_sampler(facts, loader)
     if weighted is not None:
         return _weighted_share(names, weighted, hvd)
@@ -229,6 +233,18 @@ def in_groups(facts: Facts, loader: Loader) -> bool:
 
 def plain_sampler(facts: Facts, loader: Loader) -> ast.Call | None:
     """The `RandomSampler(data)` or `SequentialSampler(data)` of this loader alone, in its own file."""
+    call = _own_sampler(facts, loader, RANDOM, SEQUENTIAL)
+    return call if call is not None and not call.keywords and len(call.args) == 1 else None
+
+
+def picking_sampler(facts: Facts, loader: Loader) -> ast.Call | None:
+    """The `SubsetRandomSampler(indices)` of this loader alone, in its own file."""
+    call = _own_sampler(facts, loader, PICKED)
+    return call if call is not None and not call.keywords and len(call.args) == 1 else None
+
+
+def _own_sampler(facts: Facts, loader: Loader, *classes: str) -> ast.Call | None:
+    """The call in a loader's file that makes its sampler, one of some classes; None if others draw by it, too."""
     found = frozenset(value for value in _samples(facts, loader) if not value.is_none)
     if len(found) != 1 or any(
         o.node is not loader.node and _samples(facts, o) & found for o in every_loader(facts)
@@ -236,26 +252,15 @@ def plain_sampler(facts: Facts, loader: Loader) -> ast.Call | None:
         return None
     (value,) = found
     call = value.node
-    if (
-        value.names is not loader.names
-        or not isinstance(call, ast.Call)
-        or call.keywords
-        or len(call.args) != 1
-    ):
+    if value.names is not loader.names or not isinstance(call, ast.Call):
         return None
-    return call if {RANDOM, SEQUENTIAL} & set(loader.names.qualified(call.func)) else None
+    return call if set(classes) & set(loader.names.qualified(call.func)) else None
 
 
 def weighted_sampler(facts: Facts, loader: Loader) -> ast.Call | None:
     """The `WeightedRandomSampler(weights, n)` of this loader alone that may draw a sample twice."""
-    found = frozenset(value for value in _samples(facts, loader) if not value.is_none)
-    if len(found) != 1 or any(
-        o.node is not loader.node and _samples(facts, o) & found for o in every_loader(facts)
-    ):
-        return None
-    (value,) = found
-    call = value.node
-    if value.names is not loader.names or not isinstance(call, ast.Call) or value.name != WEIGHTED:
+    call = _own_sampler(facts, loader, WEIGHTED)
+    if call is None:
         return None
     again = given(call, 2, "replacement")
     if again is not None and not is_on(again):
@@ -274,6 +279,22 @@ def _weighted_share(names: Names, sampler: ast.Call, hvd: str) -> list[Edit]:
     return [
         edits.replace(source, count, f"{text if simple else f'({text})'} // {hvd}.size()"),
         edits.add_arguments(source, sampler, [f"generator={seed}"]),
+    ]
+
+
+def _picked_share(loader: Loader, sampler: ast.Call, hvd: str) -> list[Edit]:
+    """The samples that are picked become the data set, of which each rank draws its share in each epoch."""
+    source, data = loader.names.source, loader.dataset
+    if data is None or loader.sampler is None:
+        raise edits.CannotEdit("its data set was not found")
+    picked = source.segment(sampler.args[0])
+    if loader.sampler is sampler and not isinstance(sampler.args[0], (ast.Name, ast.Attribute)):
+        raise edits.CannotEdit("its sampler is created inside it")
+    # A DistributedSampler keeps what it divides, so the expression is evaluated once.
+    of = picked if loader.sampler is sampler else f"{source.segment(loader.sampler)}.dataset"
+    return [
+        edits.replace(source, sampler, _sampler(picked, hvd, "True")),
+        edits.replace(source, data, f"Subset({source.segment(data)}, {of})"),
     ]
 
 

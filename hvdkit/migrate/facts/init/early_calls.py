@@ -47,7 +47,7 @@ def _leading_to(facts: Facts, first: list[tuple[Names, ast.Call]]) -> list[tuple
 def _may_precede(names: Names, start: ast.AST, node: ast.AST) -> bool:
     """Whether a start of the same function may have run when a node does: before it, or in one loop with it."""
     # A call runs when its parts have run: `Trainer(args)` of `Trainer(args).train()` comes first.
-    if start is node or _end(start) < _end(node):
+    if _end(start) < _end(node):
         return True
     around = {parent for parent in names.ancestors(start) if isinstance(parent, LOOPS)}
     return any(parent in around for parent in names.ancestors(node))

@@ -1,4 +1,4 @@
-# Reported: the dictionary is made anew in each epoch, and is not there at its start
+# Changed: The dictionary is made anew in each epoch: the epoch is set above the loop over batches.
 
 import torch
 from torch import nn

@@ -244,7 +244,7 @@ def picking_sampler(facts: Facts, loader: Loader) -> ast.Call | None:
 
 
 def _own_sampler(facts: Facts, loader: Loader, *classes: str) -> ast.Call | None:
-    """The call in a loader's file that makes its sampler, one of some classes; None if others draw by it, too."""
+    """The call in a loader's file that makes its sampler, of some classes; None if others draw by it, too."""
     found = frozenset(value for value in _samples(facts, loader) if not value.is_none)
     if len(found) != 1 or any(
         o.node is not loader.node and _samples(facts, o) & found for o in every_loader(facts)

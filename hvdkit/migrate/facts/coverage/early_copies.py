@@ -1,4 +1,4 @@
-"""Models that took over each rank's own weights above the broadcast of these, and that no broadcast reaches."""
+"""Models that took over each rank's own weights above their broadcast, and that no broadcast reaches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The place above a loop over batches, in whatever function it stands: it runs once an epoch, and names the loader."""
+"""The place above a loop over batches, in whatever function: it runs once an epoch, and names the loader."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class BeforeBatches:
 
 
 def before_batches(facts: Facts, loader: Loader, epoch: Loop) -> BeforeBatches | None:
-    """The loop that draws a loader's batches in each epoch, where there is one, and nothing loops in between."""
+    """The loop that draws a loader's batches in each epoch, where there is one and no loop in between."""
     found = {
         path.loops[path.batch]: path
         for path in training_loops(facts).paths
@@ -49,7 +49,7 @@ def _named(facts: Facts, loader: Loader, loop: Loop) -> Iterator[str]:
 
 
 def _number(facts: Facts, path: Path, loop: Loop, epoch: Loop) -> str | None:
-    """The epoch's number where the batches are drawn: the loop's own, or the parameter that it is passed as."""
+    """The epoch's number where the batches are drawn: the loop's own, or the parameter that it becomes."""
     number = epoch_number(facts, epoch)
     function = loop.names.function(loop.node)
     if loop.names is epoch.names and function is epoch.names.function(epoch.node):

@@ -45,7 +45,7 @@ def _leading_to(facts: Facts, first: list[tuple[Names, ast.Call]]) -> list[tuple
 
 
 def _may_precede(names: Names, start: ast.AST, node: ast.AST) -> bool:
-    """Whether a start of the same function may have run when a node does: before it, or in one loop with it."""
+    """Whether a start of the same function may have run when a node does: before it, or in a loop with it."""
     # A call runs when its parts have run: `Trainer(args)` of `Trainer(args).train()` comes first.
     if _end(start) < _end(node):
         return True

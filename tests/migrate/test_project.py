@@ -278,3 +278,17 @@ def test_nobody_follows_the_values_of_files_that_use_no_framework(
     for text, uses in FRAMEWORK_TEXTS.items():
         (tmp_path / "other.py").write_text(text)
         assert open_project([tmp_path / "tool.py"]).uses_framework is uses, text
+
+
+def test_files_of_no_framework_that_a_package_imports_by_computed_names_are_passed_over_once(
+    tmp_path: Path,
+) -> None:
+    """They import the project, too; each was taken away twice, which ended in a KeyError."""
+    tree(tmp_path, "train.py", "data/base.py")
+    by_name = (
+        "import importlib, torch\n\n\ndef find(name):\n    return importlib.import_module('data.' + name)\n"
+    )
+    (tmp_path / "data" / "__init__.py").write_text(by_name)
+    (tmp_path / "data" / "numbers.py").write_text("from data.base import x\n\n\nclass Data(x):\n    pass\n")
+    project = open_project([tmp_path])
+    assert [path.name for path in project.passed_over] == ["numbers.py"]

@@ -44,7 +44,7 @@ class Project:
     reader: Reader = read_file
     files: dict[Path, Names] = field(default_factory=dict)
     unreadable: dict[Path, Unreadable] = field(default_factory=dict)
-    passed_over: list[Path] = field(default_factory=list)  # files that name no framework
+    passed_over: dict[Path, None] = field(default_factory=dict)  # files that name no framework, each once
     tests: list[Path] = field(default_factory=list)  # unit tests under a folder
     known: Mapping[Path, Names] = field(default_factory=dict)  # files that need not be read
     given: tuple[Path, ...] = ()  # the files and folders that were named
@@ -68,7 +68,7 @@ class Project:
         return Project(
             reader,
             unreadable=dict(self.unreadable),
-            passed_over=list(self.passed_over),
+            passed_over=dict(self.passed_over),
             tests=list(self.tests),
             known={**self.files, **rewritten},
             given=self.given,
@@ -96,7 +96,7 @@ class Project:
             self.unreadable[path] = Unreadable(path, f"cannot be read: {error.strerror or error}")
             return None
         if not force and not FRAMEWORKS.search(raw):
-            self.passed_over.append(path)
+            self.passed_over[path] = None
             return None
         if not force and is_unit_test(raw):
             self.tests.append(path)

@@ -26,7 +26,7 @@ def open_project(paths: Iterable[Path], reader: Reader = read_file) -> Project:
         if path.is_dir():
             for file in python_files(path):
                 if project.is_framework(file):
-                    project.passed_over.append(file)
+                    project.passed_over[file] = None
                 else:
                     project.load(file, force=False)
         else:
@@ -61,7 +61,8 @@ def _starters(project: Project) -> list[Path]:
         reached |= fresh
     for path in between:  # a starter loads what it imports
         del project.files[path]
-    project.passed_over = [path for path in project.passed_over if path not in starters]
+    for path in starters:
+        project.passed_over.pop(path, None)
     return starters
 
 

@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "rules": ("hvdkit.migrate.catalog.pages", "list the rules of migrate and check"),
     "explain": ("hvdkit.explain.command", "explain a rule, or why a job failed: --log FILE"),
     "run": ("hvdkit.launch.command", "check the hosts, start the ranks, watch them until they end"),
+    "timeline": ("hvdkit.timeline.command", "say what makes the steps of a job slow, by Horovod's timeline"),
     "setup-ssh": ("hvdkit.launch.setup_ssh", "show what to copy until ssh works without a prompt"),
     "docker": ("hvdkit.docker.command", "write the files that run a script in containers and on Kubernetes"),
     "doctor": ("hvdkit.doctor.command", "find what is wrong with this machine, or with the hosts of a job"),

@@ -24,6 +24,7 @@ hvdkit run --torch -np 4 -H a:2,b:2 python fsdp.py      any torchrun program, un
 hvdkit run -np 2 train.ipynb                            the cells of a notebook as one program
 hvdkit run -H a:2,b:2 --restarts 3 --min-np 2 python train.py   go on with one host where the other is lost
 hvdkit run -np 2 -x API_KEY --log-dir logs python train.py
+hvdkit run -np 2 --timeline timeline.json python train.py   then: hvdkit timeline timeline.json
 """
 EXITS = {
     "0": "all ranks succeeded",
@@ -70,6 +71,9 @@ def parser() -> CommandParser:
     made.add_argument(
         "-x", dest="named", action="append", default=[], metavar="VAR[=VALUE]", help="pass one more variable"
     )
+    made.add_argument(
+        "--timeline", type=Path, metavar="FILE", help="record Horovod's timeline there, for hvdkit timeline"
+    )
     made.add_argument("--log-dir", type=Path, metavar="DIR", help="write rank.N.log files there")
     made.add_argument(
         "--restarts",
@@ -108,6 +112,10 @@ def main(argv: list[str]) -> int:
     named = named or HostList((Host("localhost", _positive(asked.num_proc or 1)),))
     ranks = _positive(asked.num_proc if asked.num_proc is not None else named.slots)
     environ = environment.for_launcher(os.environ, asked.named)
+    if asked.timeline is not None:
+        if world:
+            raise UsageError(f"--{world} with --timeline", why="only Horovod records one", fix="leave it out")
+        environ.update(environment.recording(asked.timeline))
     least = _positive(asked.min_np if asked.min_np is not None else ranks)
     if asked.restarts < 0 or least > ranks:
         raise UsageError(

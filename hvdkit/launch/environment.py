@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from hvdkit.errors import UsageError
 
@@ -66,3 +67,8 @@ def for_launcher(environ: Mapping[str, str], named: Sequence[str] = ()) -> dict[
 def _is_needed(name: str) -> bool:
     known = name in NEEDED or name.startswith(FAMILIES)
     return known and name != _SECRET and _RANK.fullmatch(name) is None
+
+
+def recording(timeline: Path) -> dict[str, str]:
+    """What makes rank 0 record a timeline that says when each rank was ready: cached responses leave that out."""
+    return {"HOROVOD_TIMELINE": str(timeline.absolute()), "HOROVOD_CACHE_CAPACITY": "0"}

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.index.names import FUNCTIONS, Binding, Names
 from hvdkit.migrate.values.arguments import passed
 from hvdkit.migrate.values.binding_order import held_at
@@ -28,6 +29,7 @@ class Dependence:
 
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
+        self._clear: set[ast.AST] = set()  # what earlier answers went through, each of them "no"
 
     def at(self, names: Names, part: ast.AST) -> bool | None:
         """Whether an expression is what is asked for, or certainly is not; None where its parts say."""
@@ -45,10 +47,14 @@ class Dependence:
 
     def holds(self, names: Names, expression: ast.AST) -> bool:
         """The answer for an expression and all that it comes from."""
-        return self._of(names, expression, set())
+        seen: set[ast.AST] = set()
+        found = self._of(names, expression, seen)
+        if not found:
+            self._clear |= seen
+        return found
 
     def _of(self, names: Names, part: ast.AST, seen: set[ast.AST]) -> bool:
-        if part in seen:
+        if part in seen or part in self._clear:
             return False
         seen.add(part)
         if is_agreed(self.facts, names, part):
@@ -120,7 +126,7 @@ def _agreed_variable(
     facts: Facts, names: Names, part: ast.AST, bindings: list[tuple[Names, Binding]]
 ) -> bool:
     """Whether a variable gets what a collective gives, or is given to one, or belongs to what calls one."""
-    if any(_from_agreed(facts, where, binding, 0) for where, binding in bindings):
+    if any(_from_agreed(facts, where, binding) for where, binding in bindings):
         return True
     for use in same_uses(names, part):
         call = names.parents[use]
@@ -133,32 +139,55 @@ def _agreed_variable(
     return False
 
 
-def _from_agreed(facts: Facts, names: Names, binding: Binding, steps: int) -> bool:
-    """Whether a variable is assigned something that is made of what a collective gives."""
-    if binding.kind != "assign" or binding.value is None:
-        return False
-    parts = list(ast.walk(binding.value))
-    if any(isinstance(part, ast.Call) and is_agreed(facts, names, part) for part in parts):
-        return True
-    return steps < MAX_CALLS and any(
-        _from_agreed(facts, where, other, steps + 1)
-        for part in parts
-        if isinstance(part, ast.Name)
-        for where, other in bindings_of(facts, names, part)
-        if other is not binding
-    )
+def _from_agreed(facts: Facts, names: Names, binding: Binding) -> bool:
+    """Whether a variable is assigned something that is made of what a collective gives, in a few steps."""
+    known = _agreed_bindings(facts)
+    if binding.node not in known:
+        seen = {binding.node}
+        level = [(names, binding)]
+        for _ in range(MAX_CALLS):
+            if any(_gives_agreed(facts, *each) for each in level):
+                break
+            behind = [each for one in level for each in _behind(facts, *one)]
+            level = list({each[1].node: each for each in behind if each[1].node not in seen}.values())
+            seen |= {each[1].node for each in level}
+        known[binding.node] = any(_gives_agreed(facts, *each) for each in level)
+    return known[binding.node]
 
 
-def _holds_collective(facts: Facts, names: Names, function: ast.AST, steps: int = 0) -> bool:
+@once
+def _agreed_bindings(facts: Facts) -> dict[ast.AST, bool]:
+    """What was found so far: variables of large functions are asked about again and again."""
+    return {}
+
+
+def _gives_agreed(facts: Facts, names: Names, binding: Binding) -> bool:
+    """Whether a collective's result stands in what a variable is assigned."""
+    return any(is_agreed(facts, names, call) for call in _assigned(names, binding, ast.Call))
+
+
+def _behind(facts: Facts, names: Names, binding: Binding) -> Iterator[tuple[Names, Binding]]:
+    """Where the variables in what a variable is assigned get theirs."""
+    for part in _assigned(names, binding, ast.Name):
+        yield from bindings_of(facts, names, part)
+
+
+def _assigned(names: Names, binding: Binding, kind: type[ast.AST]) -> Iterator[ast.AST]:
+    if binding.kind == "assign" and binding.value is not None:
+        yield from (part for part in names.walk(binding.value) if isinstance(part, kind))
+
+
+@once
+def _holds_collective(facts: Facts, names: Names, function: ast.AST) -> bool:
     """Whether a function of the project, or one that it calls, reaches one of Horovod's collectives."""
-    return any(
-        is_agreed(facts, names, call)
-        or (
-            steps < MAX_CALLS
-            and any(_holds_collective(facts, *own, steps + 1) for own in facts.flow.functions(names, call))
-        )
-        for call in names.calls_in(function)
-    )
+    seen, level = {function}, [(names, function)]
+    for _ in range(MAX_CALLS + 1):
+        calls = [(where, call) for where, each in level for call in where.calls_in(each)]
+        if any(is_agreed(facts, *call) for call in calls):
+            return True
+        level = [own for call in calls for own in facts.flow.functions(*call) if own[1] not in seen]
+        seen |= {each for _, each in level}
+    return False
 
 
 def _part_of(

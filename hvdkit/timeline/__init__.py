@@ -1,0 +1,1 @@
+"""`hvdkit timeline`: what Horovod's timeline of a job says about its speed, and what to change."""

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from hvdkit.cli import main
+from hvdkit.migrate.engine import make_plan
+from hvdkit.migrate.facts import Options
 from hvdkit.migrate.project.unit_tests import is_plain_test, is_unit_test
 from hvdkit.migrate.read.source import LARGEST
 
@@ -84,3 +86,21 @@ def test_unit_tests_are_found_in_one_look() -> None:
     assert not is_plain_test("test_x.py", b"class TestX\n" * 100_000)
     assert is_unit_test(b"import pytest\n" * 100_000 + b"def test_x(): pass")
     assert not is_unit_test(b"def test_x(): pass\nimport pytest\n")
+
+
+@pytest.mark.timeout(60)
+def test_variables_that_depend_on_each_other_many_times_are_followed_once(tmp_path: Path) -> None:
+    """Each is set again and again from the others, as in a loop over options: this never ended."""
+    names = [f"v{i}" for i in range(16)]
+    body = "".join(f"    {a} = combine({', '.join(names)})\n" for a in names * 8)
+    text = (
+        "import glob, torch\nfrom torch.utils.data import DataLoader, Dataset\n\n\n"
+        "class Images(Dataset):\n    def __init__(self, files):\n        self.files = files\n\n\n"
+        f"def files(folder):\n    {' = '.join(names)} = glob.glob(folder)\n{body}    return v0\n\n\n"
+        "model = torch.nn.Linear(2, 1)\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+        "for x in DataLoader(Images(files('data')), shuffle=True):\n"
+        "    model(x).sum().backward()\n    optimizer.step()\n"
+    )
+    (tmp_path / "train.py").write_text(text)
+    (program,) = make_plan([tmp_path], Options()).programs
+    assert {row.name: row.state for row in program.conditions}["training data is sharded by rank"] is not None

@@ -35,6 +35,9 @@ class Fault:
     what: str
 
 
+GROUP = Fault(LEFT_OVER, "a process group of torch is left")
+
+
 def faults(choices: Choices, ran: list[Job]) -> list[Fault]:
     """All that was wrong in the runs of a program, each once."""
     found = [fault for job in ran for fault in _of(choices, job)]
@@ -44,7 +47,9 @@ def faults(choices: Choices, ran: list[Job]) -> list[Fault]:
 def false_yes(claims: Claims, found: list[Fault]) -> list[Fault]:
     """The faults that a row denies, or that a program has which is called ready."""
     denied = ("proven", "not needed")
-    return [fault for fault in found if claims.ready or claims.rows.get(fault.row) in denied]
+    said = {GROUP} if claims.own_group else set()
+    unsaid = [fault for fault in found if fault not in said]
+    return [fault for fault in unsaid if claims.ready or claims.rows.get(fault.row) in denied]
 
 
 def needless(claims: Claims, found: list[Fault]) -> list[str]:
@@ -106,8 +111,10 @@ def _both_write(ranks: list[Seen]) -> Iterator[Fault]:
 
 
 def _left_over(ranks: list[Seen]) -> Iterator[Fault]:
-    if any(seen["group"] or seen["wrapped"] for seen in ranks):
-        yield Fault(LEFT_OVER, "a process group or a wrapper of torch is left")
+    if any(seen["group"] for seen in ranks):
+        yield GROUP
+    if any(seen["wrapped"] for seen in ranks):
+        yield Fault(LEFT_OVER, "a wrapper of torch is left")
 
 
 def _last(output: str) -> str:

@@ -19,6 +19,7 @@ MIGRATE_LIMIT, JOB_LIMIT = 120.0, 100.0  # seconds; a rank ends by itself before
 LAYOUTS = {"two hosts": "localhost:1,127.0.0.1:1", "one host": "localhost:2"}
 WEAKEST = ("open", "proven", "not needed")  # of the states of a row
 NO_CARDS = "no cards"
+OWN_GROUP = "only the process group of Horovod's ranks"  # hvdkit.migrate.conditions.leftovers
 ANYWHERE = ("available", "cpu", "option", "visible")  # the ways to choose a device that may be the CPU
 
 
@@ -29,13 +30,15 @@ Seen = dict[str, Any]  # what the probe of one rank wrote (probe.seen)
 class Claims:
     """What migrate says. rows: state by name. open_: the sentence of each row that is open, by name.
 
-    verdict: `ready`, `ready with choices`, `left` or `refused`. left: what is left to the person.
+    verdict: `ready`, `ready with choices`, `left` or `refused`. left: what is left to the person. own_group:
+    whether a process group of Horovod's ranks is said to stay, for libraries that ask for one.
     """
 
     rows: dict[str, str]
     open_: dict[str, str]
     verdict: str
     left: tuple[str, ...]
+    own_group: bool = False
 
     @property
     def ready(self) -> bool:
@@ -77,10 +80,12 @@ def migrated(warm: Warm, folder: Path, plan: Path) -> Claims:
     said = json.loads(plan.read_text())
     rows: dict[str, str] = {}
     open_: dict[str, str] = {}
+    own_group = False
     for program in said["programs"]:
         for row in program["conditions"]:
             # Of several programs the weakest word counts.
             rows[row["name"]] = min(rows.get(row["name"], row["state"]), row["state"], key=WEAKEST.index)
+            own_group |= row["detail"].startswith(OWN_GROUP)
             if row["state"] == "open":
                 open_[row["name"]] = row["detail"]
     findings = [one for one in said["findings"] if one["applicability"] in ("needed", "manual", "refused")]
@@ -94,7 +99,7 @@ def migrated(warm: Warm, folder: Path, plan: Path) -> Claims:
         verdict = "left"
     else:
         verdict = "ready with choices" if "choice" in output else "ready"
-    return Claims(rows, open_, verdict, left)
+    return Claims(rows, open_, verdict, left, own_group)
 
 
 def jobs(warm: Warm, choices: Choices, folder: Path, out: Path) -> Iterator[Job]:

@@ -70,5 +70,5 @@ def _is_needed(name: str) -> bool:
 
 
 def recording(timeline: Path) -> dict[str, str]:
-    """What makes rank 0 record a timeline that says when each rank was ready: cached responses leave that out."""
+    """What makes rank 0 record when each rank was ready, too: cached responses leave that out."""
     return {"HOROVOD_TIMELINE": str(timeline.absolute()), "HOROVOD_CACHE_CAPACITY": "0"}

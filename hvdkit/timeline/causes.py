@@ -1,4 +1,4 @@
-"""What makes the steps of a timeline slow, by what it holds; each with its share of a step and what to change."""
+"""What makes the steps of a timeline slow; each cause with its share of a step and what to change."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def causes_of(steps: Sequence[Step]) -> list[Cause]:
 def bandwidth(steps: Sequence[Step], ranks: int) -> float:
     """Bytes a second over each rank's link in the fastest exchange; 0.0 where none is large enough to say.
 
-    The fastest, because what waits for a rank is not the link. A ring allreduce of n ranks sends 2 (n - 1) / n
-    times the data over each link (NCCL's "bus bandwidth":
+    The fastest, because what waits for a rank is not the link. A ring allreduce of n ranks sends
+    2 (n - 1) / n times the data over each link (NCCL's "bus bandwidth":
     https://github.com/NVIDIA/nccl-tests/blob/master/doc/PERFORMANCE.md).
     """
     large = [each for step in steps for each in step.exchanges if each[1] >= _LARGE and each[0] > 0]
@@ -61,9 +61,9 @@ def _late(steps: Sequence[Step], duration: float) -> Iterator[Cause]:
         yield Cause(
             "late-start",
             share,
-            f"rank {rank} comes to its first gradient {_ms(begun)} after the others",
-            "look at what it does between two backward passes: its data loader first (workers, disk, decoding), "
-            "then the forward pass, and what it alone writes or logs",
+            f"rank {rank} reaches its first gradient {_ms(begun)} after the others",
+            "look at what it does between two backward passes: its data loader first (workers, disk, "
+            "decoding), then the forward pass, and what it alone writes or logs",
         )
     else:
         yield Cause(
@@ -94,25 +94,28 @@ def _sent(steps: Sequence[Step], duration: float) -> Iterator[Cause]:
     exchanging = median(step.exchanging for step in steps) / duration
     if exchanging < EXCHANGING:
         return
-    spans = [max(step.last[rank] - step.first[rank] for rank in step.first) for step in steps]
-    computing = median(step.duration - step.exchanging for step in steps)
-    if gradients >= _FEW and median(spans) <= AT_ONCE * duration and computing > _SHORT:
-        yield Cause(
-            "no-overlap",
-            exchanging,
-            "all gradients are asked for at once, after the backward pass: nothing of their exchange is hidden",
-            "wrap the optimizer after the model was moved to its device and its type (`hvdkit check` names a late "
-            "move), and leave averages to hvd.DistributedOptimizer instead of reducing after backward()",
-        )
     exchanges = median(len(step.exchanges) for step in steps)
     arrivals = median(step.arrivals for step in steps)
     size = median(step.size for step in steps) / exchanges if exchanges else 0.0
+    spans = [max(step.last[rank] - step.first[rank] for rank in step.first) for step in steps]
+    computing = median(step.duration - step.exchanging for step in steps)
     if gradients >= _FEW and exchanges > 2 * arrivals and size < _SMALL:
         yield Cause(
             "no-fusion",
             exchanging,
-            f"{exchanges:.0f} exchanges a step, of {_bytes(size)} each, for gradients that are ready together",
-            "leave HOROVOD_FUSION_THRESHOLD at its default of 128 MiB, and do not set HOROVOD_DISABLE_GROUP_FUSION",
+            f"{exchanges:.0f} exchanges a step, of {_bytes(size)} each, for gradients that are ready "
+            "together",
+            "leave HOROVOD_FUSION_THRESHOLD at its default of 128 MiB, and do not set "
+            "HOROVOD_DISABLE_GROUP_FUSION",
+        )
+    elif gradients >= _FEW and median(spans) <= AT_ONCE * duration and computing > _SHORT:
+        yield Cause(
+            "no-overlap",
+            exchanging,
+            "all gradients are requested at once, after the backward pass: nothing of their exchange is "
+            "hidden",
+            "wrap the optimizer after the model was moved to its device and its type (`hvdkit migrate` moves "
+            "such a line), and leave averages to hvd.DistributedOptimizer instead of reducing after backward()",
         )
     rate = bandwidth(steps, max(len(step.last) for step in steps))
     if exchanging >= LINK and 0 < rate < _SLOW:

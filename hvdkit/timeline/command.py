@@ -54,7 +54,8 @@ def main(argv: Sequence[str]) -> int:
             trace.write(text, steps, asked.perfetto)
         except OSError as error:
             raise events.TimelineError(
-                f"cannot write {asked.perfetto}: {error.strerror or error}", fix="name a file in a folder of yours"
+                f"cannot write {asked.perfetto}: {error.strerror or error}",
+                fix="name a file in a folder of yours",
             ) from error
         if not asked.json:
             print(f"{asked.perfetto}: open it in https://ui.perfetto.dev")

@@ -34,7 +34,7 @@ class TimelineError(HvdkitError):
 class Operation:
     """One collective on one tensor; times in seconds from the start of the timeline.
 
-    kind: ALLREDUCE and the like. asked: when rank 0, or the first rank, asked for it. ready: when each rank
+    kind: ALLREDUCE and the like. asked: when rank 0, or the first rank, requested it. ready: when each rank
     did, as far as the timeline has it. sent, received: when its data began and ended to be exchanged; both 0.0
     where nothing was. size: bytes, 0 where the timeline has none.
     """
@@ -70,7 +70,9 @@ def read(path: Path) -> tuple[Timeline, str]:
         too_large = error.errno == errno.EFBIG
         raise TimelineError(
             f"cannot read {path}: {error.strerror or error}",
-            fix="record a shorter part: hvd.start_timeline(FILE) and hvd.stop_timeline()" if too_large else _HOW,
+            fix="record a shorter part: hvd.start_timeline(FILE) and hvd.stop_timeline()"
+            if too_large
+            else _HOW,
         ) from error
     operations = tuple(_operations(events_of(text)))
     if not operations:

@@ -19,6 +19,7 @@ _UNNAMED = (
 def data(timeline: Timeline, steps: Sequence[Step], causes: Sequence[Cause]) -> dict[str, Any]:
     """For --json; times in seconds, sizes in bytes."""
     return {
+        "schema": 1,
         "complete": timeline.complete,
         "operations": len(timeline.operations),
         "ranks": list(timeline.ranks),
@@ -33,7 +34,7 @@ def data(timeline: Timeline, steps: Sequence[Step], causes: Sequence[Cause]) -> 
         "causes": [
             {"name": each.name, "share": each.share, "seen": each.seen, "fix": each.fix} for each in causes
         ],
-        "not_told": _not_told(timeline, steps),
+        "unknown": _unknown(timeline, steps),
     }
 
 
@@ -57,11 +58,11 @@ def text(timeline: Timeline, steps: Sequence[Step], causes: Sequence[Cause]) -> 
         lines += [f"{_percent(cause.share):>4}  {cause.seen}", f"      fix: {cause.fix}"]
     if not causes:
         lines.append("nothing in it makes the steps slow that a change of settings would help")
-    lines += [f"not told by it: {each}" for each in found["not_told"]]
+    lines += [f"not known from it: {each}" for each in found["unknown"]]
     return "\n".join(lines) + "\n"
 
 
-def _not_told(timeline: Timeline, steps: Sequence[Step]) -> list[str]:
+def _unknown(timeline: Timeline, steps: Sequence[Step]) -> list[str]:
     unnamed = any(len(step.last) < 2 for step in steps)
     cut = [] if timeline.complete else ["what came after its last whole event: the file has no end"]
     return [*([_UNNAMED] if unnamed else []), *cut]

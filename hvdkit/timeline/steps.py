@@ -20,7 +20,7 @@ _ALONE = 0.8  # of the steps: a collective that nothing else is under way beside
 class Step:
     """One step; times in seconds.
 
-    duration: to the start of the next. first, last: by rank, when it asked for its first and its last average;
+    duration: to the start of the next. first, last: by rank, when it requested its first and its last average;
     without ranks in the timeline, those of rank 0, as 0. gradients, blocking: the collectives that are under
     way beside others, and those that stand alone.
     """
@@ -38,13 +38,13 @@ class Step:
 
     @property
     def hidden(self) -> float:
-        """How much of that was while a rank still had gradients to ask for."""
+        """How much of that was while a rank still had gradients to request."""
         until = max(self.last.values())
         return _covered((each.sent, min(each.received, until)) for each in self.gradients)
 
     @property
     def waited(self) -> float:
-        """How long collectives that stand alone took, from the first rank that asked."""
+        """How long collectives that stand alone took, from the first rank that requested one."""
         return _covered((each.asked, each.end) for each in self.blocking)
 
     @property
@@ -63,7 +63,8 @@ class Step:
             else:
                 found.append([each])
         return tuple(
-            (max(op.received for op in group) - group[0].sent, sum(op.size for op in group)) for group in found
+            (max(op.received for op in group) - group[0].sent, sum(op.size for op in group))
+            for group in found
         )
 
     @property
@@ -151,4 +152,3 @@ def _covered(spans: Iterable[tuple[float, float]]) -> float:
             total += end - max(begin, until)
             until = end
     return total
-

@@ -44,7 +44,9 @@ def _of_steps(steps: tuple[Step, ...]) -> Iterator[dict[str, Any]]:
     for number, step in enumerate(steps, start=1):
         begin = min(step.first.values()) * 1e6
         rank, behind, _ = step.late()
-        late = {"last rank": rank, "behind the others, ms": round(behind * 1e3, 3)} if len(step.last) > 1 else {}
+        late = (
+            {"last rank": rank, "behind the others, ms": round(behind * 1e3, 3)} if len(step.last) > 1 else {}
+        )
         yield {
             "ph": "X",
             "name": f"step {number}",

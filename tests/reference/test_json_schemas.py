@@ -171,6 +171,11 @@ def test_explain_every_log_that_was_kept(capsys: pytest.CaptureFixture[str]) -> 
     assert any(printed("explain", ["explain", "--log", str(log), "--json"], capsys)["also"] for log in kept)
 
 
+def test_timeline(capsys: pytest.CaptureFixture[str]) -> None:
+    for file in sorted((ROOT / "tests" / "timeline" / "provoked").glob("*.json")):
+        assert printed("timeline", ["timeline", str(file), "--json"], capsys)["steps"] > 2
+
+
 def test_doctor(capsys: pytest.CaptureFixture[str]) -> None:
     data = printed("doctor", ["doctor", "--only", "limits,shm", "--json"], capsys)
     assert len(data["findings"]) == 2

@@ -43,7 +43,9 @@ def main() -> None:
     """Train for a few steps."""
     hvd.init()
     torch.manual_seed(0)
-    layers, width = (40, 16) if CASE == "no-fusion" else (5, 768 if CASE in ("late-move", "slow-link") else 64)
+    layers, width = (
+        (16, 16) if CASE == "no-fusion" else (5, 768 if CASE in ("late-move", "slow-link") else 64)
+    )
     model = torch.nn.Sequential(*(Layer(width, width) for _ in range(layers)))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())

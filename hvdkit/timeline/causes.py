@@ -115,7 +115,8 @@ def _sent(steps: Sequence[Step], duration: float) -> Iterator[Cause]:
             "all gradients are requested at once, after the backward pass: nothing of their exchange is "
             "hidden",
             "wrap the optimizer after the model was moved to its device and its type (`hvdkit migrate` moves "
-            "such a line), and leave averages to hvd.DistributedOptimizer instead of reducing after backward()",
+            "such a line), and leave averages to hvd.DistributedOptimizer instead of reducing them after "
+            "backward()",
         )
     rate = bandwidth(steps, max(len(step.last) for step in steps))
     if exchanging >= LINK and 0 < rate < _SLOW:

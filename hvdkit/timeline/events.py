@@ -1,9 +1,9 @@
 """Horovod's timeline as operations: who was ready when, what went over the network, and how much.
 
-Rank 0 writes the file (`HOROVOD_TIMELINE`) in the trace event format, one process for each tensor: NEGOTIATE_*
-with an instant event for each rank that is ready, then the operation, and in it its phases (common/timeline.cc of
-Horovod 0.28). Where a tensor is in the response cache the ranks are left out. A job that is ended leaves the
-file without its end.
+Rank 0 writes the file (`HOROVOD_TIMELINE`) in the trace event format, one process for each tensor:
+NEGOTIATE_* with an instant event for each rank that is ready, then the operation, and in it its phases
+(common/timeline.cc of Horovod 0.28). Where a tensor is in the response cache the ranks are left out. A job
+that is ended leaves the file without its end.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Operation:
     """One collective on one tensor; times in seconds from the start of the timeline.
 
     kind: ALLREDUCE and the like. asked: when rank 0, or the first rank, requested it. ready: when each rank
-    did, as far as the timeline has it. sent, received: when its data began and ended to be exchanged; both 0.0
-    where nothing was. size: bytes, 0 where the timeline has none.
+    did, as far as the timeline has it. sent, received: when the exchange of its data began and ended; both
+    0.0 where there was none. size: bytes, 0 where the timeline has none.
     """
 
     tensor: str

@@ -45,9 +45,10 @@ def text(timeline: Timeline, steps: Sequence[Step], causes: Sequence[Cause]) -> 
         return f"{counted}: a timeline of a few steps of a training is needed\n"
     found = data(timeline, steps, causes)
     step, exchanging = found["step"], found["exchanging"]
+    size = f"{found['size'] / 2**20:.1f} MiB"
     lines = [
         f"{len(steps)} steps of {step * 1e3:.1f} ms (median; the first are left out)",
-        f"{found['gradients']} gradients, {found['size'] / 2**20:.1f} MiB, in {found['exchanges']} exchange(s) a step",
+        f"{found['gradients']} gradients, {size}, in {found['exchanges']} exchange(s) a step",
         f"exchanged for {exchanging * 1e3:.1f} ms of a step ({_percent(exchanging / step)}), "
         f"{_percent(found['hidden'] / exchanging if exchanging else 0.0)} of it during the backward pass",
     ]

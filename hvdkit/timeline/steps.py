@@ -20,9 +20,9 @@ _ALONE = 0.8  # of the steps: a collective that nothing else is under way beside
 class Step:
     """One step; times in seconds.
 
-    duration: to the start of the next. first, last: by rank, when it requested its first and its last average;
-    without ranks in the timeline, those of rank 0, as 0. gradients, blocking: the collectives that are under
-    way beside others, and those that stand alone.
+    duration: to the start of the next. first, last: by rank, when it requested its first and its last
+    average; without ranks in the timeline, those of rank 0, as 0. gradients, blocking: the collectives that
+    are under way beside others, and those that stand alone.
     """
 
     duration: float
@@ -74,8 +74,8 @@ class Step:
         return bool(ready) + sum(after - before > _AT_ONCE for before, after in zip(ready, ready[1:]))
 
     def late(self) -> tuple[int, float, float]:
-        """The rank that had its last gradient last; how long after the others, and how much of that already at
-        its first."""
+        """The rank that had its last gradient last; how long after the others, and how much of that was so at
+        its first already."""
         if len(self.last) < 2:
             return next(iter(self.last)), 0.0, 0.0
         *_, second, rank = sorted(self.last, key=lambda each: self.last[each])

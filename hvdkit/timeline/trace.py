@@ -1,4 +1,4 @@
-"""A timeline as a trace that Perfetto and chrome://tracing open: whole, with the ranks and the steps by name."""
+"""A timeline as a trace that Perfetto opens: whole, with the ranks and the steps by name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _STEPS = 1 << 30  # a process number that no tensor has
 
 
 def write(text: str, steps: tuple[Step, ...], output: Path) -> None:
-    """Write the trace of a timeline's text. Raises OSError. What has not ended where the file is cut off ends there."""
+    """Write the trace of a timeline's text; what is open where that is cut off ends there. Raises OSError."""
     events = [*_named(text), *_of_steps(steps)]
     trace = json.dumps({"traceEvents": events, "displayTimeUnit": "ms"}, separators=(",", ":"))
     replace_file(output, trace.encode())

@@ -1,8 +1,8 @@
-"""Train under Horovod with one planted cause, for a timeline of it: `horovodrun -np 2 ... python provoke.py CASE`.
+"""Train under Horovod with a planted cause, for a timeline of it: `horovodrun -np 2 python provoke.py CASE`.
 
-The timelines in provoked/ are its own: HOROVOD_CACHE_CAPACITY=0, two ranks, Gloo, Horovod 0.28.1. "no-fusion" ran
-with HOROVOD_FUSION_THRESHOLD=0; "slow-link" in a network namespace whose loopback `tc qdisc add dev lo root tbf
-rate 200mbit burst 64kb latency 400ms` shapes. "cached" is "plain" with the response cache.
+The timelines in provoked/ are its own: HOROVOD_CACHE_CAPACITY=0, two ranks, Gloo, Horovod 0.28.1. "no-fusion"
+ran with HOROVOD_FUSION_THRESHOLD=0; "slow-link" in a network namespace whose loopback has an MTU of 1500 and
+`tc qdisc add dev lo root tbf rate 200mbit burst 256kb latency 1s`; "cached" is "plain" with the response cache.
 """
 
 from __future__ import annotations

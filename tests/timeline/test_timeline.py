@@ -1,4 +1,4 @@
-"""hvdkit timeline, on timelines of real jobs with one planted cause each (provoke.py), and on files that are none."""
+"""hvdkit timeline, on timelines of real jobs with one planted cause each (provoke.py), and on other files."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 The timelines in provoked/ are its own: HOROVOD_CACHE_CAPACITY=0, two ranks, Gloo, Horovod 0.28.1. "no-fusion"
 ran with HOROVOD_FUSION_THRESHOLD=0; "slow-link" in a network namespace whose loopback has an MTU of 1500 and
-`tc qdisc add dev lo root tbf rate 200mbit burst 256kb latency 1s`; "cached" is "plain" with the response cache.
+`tc qdisc add dev lo root tbf rate 200mbit burst 256kb latency 1s`; "cached" is "plain" with the cache.
 """
 
 from __future__ import annotations

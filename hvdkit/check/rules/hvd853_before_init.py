@@ -6,27 +6,28 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.check.horovod import COLLECTIVES, called, short
-from hvdkit.check.order import maybe_before
 from hvdkit.migrate.catalog.finding import manual
 from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.init.early_calls import early_calls
+from hvdkit.migrate.facts.programs.programs import programs_of
+from hvdkit.migrate.facts.programs.reached_code import starting_sites
 from hvdkit.migrate.plan import Finding
 
 QUESTIONS = ("rank", "size", "local_rank", "local_size", "cross_rank", "cross_size")
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    started = called(facts, "init")
-    if len(started) != 1:
-        return
-    start = started[0]
-    for site in called(facts, *QUESTIONS, *COLLECTIVES, "DistributedOptimizer"):
-        if site.names is not start.names or site.names.scope(site.node) is not start.names.scope(start.node):
-            continue
-        tested = any(isinstance(parent, (ast.If, ast.IfExp)) for parent in site.names.ancestors(site.node))
-        if not tested and maybe_before(site.names, site.node, start.node):
-            message = f"{short(site)}() runs before hvd.init(): Horovod has not been initialized"
-            yield manual("HVD853", site.names, site.node, message, "call hvd.init() first")
+    asked = [
+        site
+        for site in called(facts, *QUESTIONS, *COLLECTIVES, "DistributedOptimizer")
+        if not any(isinstance(parent, (ast.If, ast.IfExp)) for parent in site.names.ancestors(site.node))
+    ]
+    starting = [program for program in programs_of(facts) if starting_sites(facts, program)]
+    early = {site.node: site for program in starting for site in early_calls(facts, program, asked)}
+    for site in early.values():
+        message = f"{short(site)}() runs before hvd.init(): Horovod has not been initialized"
+        yield manual("HVD853", site.names, site.node, message, "call hvd.init() first")
 
 
 RULE = Rule(

@@ -57,7 +57,7 @@ def _drop_operand(site: Site, whole: ast.BoolOp, operand: ast.expr | None = None
 
 RULE = Rule(
     id="HVD105",
-    title="is_available() goes",
+    title="is_available() is removed",
     what="Removes torch.distributed.is_available() from tests, and the early return it guards.",
     why="A torch built without its distributed package still runs Horovod, and would take the single-process path.",
     safety="Safe: with the script's `import horovod.torch` in place it can only be true.",

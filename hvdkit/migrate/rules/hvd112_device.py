@@ -135,7 +135,7 @@ def _is_first(index: ast.expr) -> bool:
 
 RULE = Rule(
     id="HVD112",
-    title="devices by local rank",
+    title="each rank takes the device of its local rank",
     what=(
         "Replaces the global rank by hvd.local_rank() where it is used as a device number, and in a script "
         "that was single-process device 0, too."

@@ -46,7 +46,7 @@ def _delete(facts: Facts, names: Names, statement: ast.stmt) -> list[Edit]:
 
 RULE = Rule(
     id="HVD708",
-    title="TF_CONFIG goes",
+    title="TF_CONFIG is removed",
     what="Deletes the assignments of os.environ['TF_CONFIG'] in programs whose strategy is removed.",
     why="TF_CONFIG names the workers of a tf.distribute cluster. With Horovod horovodrun or mpirun starts the ranks.",
     safety="Safe: only tf.distribute reads it. Where the program itself reads it, that is left to you.",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from hvdkit.verify.compare import Comparison
 from hvdkit.verify.differences import Difference, Stage
-from hvdkit.verify.records import CLIPPED, Run, Step, Tensor
+from hvdkit.verify.records import CLIPPED, WRONG_ORDER, Run, Step, Tensor
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,7 @@ def likely_causes(comparison: Comparison) -> tuple[Cause, ...]:
 def _order(_: Comparison, first: Difference) -> Cause | None:
     if first.stage is not Stage.ORDER:
         return None
-    call = {"clip before synchronize": "gradients are clipped"}.get(first.name, "gradients are unscaled")
-    return Cause(
-        "HVD404",
-        f"{call} while Horovod still reduces them: call optimizer.synchronize() first, "
-        "then step() under optimizer.skip_synchronize()",
-    )
+    return Cause(*WRONG_ORDER[first.name])
 
 
 def _no_broadcast(comparison: Comparison, first: Difference) -> Cause | None:
@@ -215,6 +210,19 @@ def _one_factor(comparison: Comparison, first: Difference) -> Cause | None:
     )
 
 
+def _statistics(comparison: Comparison, first: Difference) -> Cause | None:
+    """Running statistics that the original's ranks have in common, and the migrated's do not."""
+    if first.stage is not Stage.BUFFER or first.largest is None:
+        return None
+    if not _alike(comparison.original, first) or _alike(comparison.migrated, first):
+        return None
+    return Cause(
+        "HVD204",
+        f"{first.name} follows one rank's batches, where the original's is made of all ranks': its "
+        "SyncBatchNorm was lost; use hvd.SyncBatchNorm",
+    )
+
+
 def _forward(comparison: Comparison, first: Difference) -> Cause | None:
     """The same weights and the same batch give a different loss."""
     if first.stage is not Stage.LOSS or first.largest is None:
@@ -334,6 +342,7 @@ TESTS: tuple[Test, ...] = (
     _samples,
     _not_reduced,
     _scale,
+    _statistics,
     _forward,
     _update,
 )
@@ -357,6 +366,7 @@ FIELDS = {
     Stage.GRADIENT: "gradients",
     Stage.PARAMETER: "parameters",
     Stage.FROZEN: "frozen",
+    Stage.BUFFER: "buffers",
     Stage.UNTRAINED: "untrained",
 }
 

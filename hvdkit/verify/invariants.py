@@ -13,6 +13,7 @@ from itertools import combinations
 from hvdkit.verify.causes import STATE, Cause
 from hvdkit.verify.compare import writers
 from hvdkit.verify.invariant import Invariant
+from hvdkit.verify.order import check_order
 from hvdkit.verify.passes import first_epoch, training_loader
 from hvdkit.verify.records import SETS_EPOCH, Event, Run, Step
 from hvdkit.verify.same_state import HELD, broadcast_after, held, states_apart
@@ -61,6 +62,7 @@ def check_invariants(original: Run, migrated: Run, causes: Causes = OF_TORCH) ->
         *_epochs(original, migrated, causes.order),
         _rate(original, migrated, causes.rate),
         _writers(migrated, causes.writer),
+        *check_order(migrated),
     )
 
 

@@ -12,6 +12,7 @@ from itertools import combinations
 
 from hvdkit.verify.causes import STATE, Cause
 from hvdkit.verify.compare import writers
+from hvdkit.verify.epochs import check_steps_of_epoch
 from hvdkit.verify.invariant import Invariant
 from hvdkit.verify.order import check_order
 from hvdkit.verify.passes import first_epoch, training_loader
@@ -26,7 +27,7 @@ class Causes:
 
     start, later: ranks that differ before the first step, or part after it. shard: samples on several ranks.
     order: epochs in one order. rate: the learning rate. writer: a file that several ranks write. state: what
-    they hold beside parameters; none where it is not recorded.
+    they hold beside parameters, steps: the steps of an epoch; none where those are not recorded.
     """
 
     start: Cause
@@ -36,6 +37,7 @@ class Causes:
     rate: Cause
     writer: Cause
     state: Cause | None = None
+    steps: Cause | None = None
 
 
 OF_TORCH = Causes(
@@ -63,6 +65,7 @@ def check_invariants(original: Run, migrated: Run, causes: Causes = OF_TORCH) ->
         _rate(original, migrated, causes.rate),
         _writers(migrated, causes.writer),
         *check_order(migrated),
+        *(check_steps_of_epoch(original, migrated, causes.steps) if causes.steps else ()),
     )
 
 

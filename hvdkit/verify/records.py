@@ -27,6 +27,8 @@ SETS_EPOCH = "sampler with set_epoch"
 MADE = "loader"
 # A CUDA device that a rank asked for, by its number on the host.
 DEVICE = "device"
+# Keras' fit is given the number of steps in an epoch.
+STEPS_OF_EPOCH = "steps of an epoch"
 # Gradients were clipped: their norm before it.
 CLIPPED = "clipped"
 # A model is set to evaluate; a file is loaded; a pass over a loader has a length: "LOADER BATCHES".

@@ -96,6 +96,12 @@ def test_a_loss_of_random_numbers_and_one_of_statistics(cause_of):
     assert "SyncBatchNorm" in cause.text and cause.rule == "HVD204"
 
 
+def test_an_optimizer_that_was_loaded_before_it_was_wrapped(cause_of):
+    loaded = {"number": 0, "state": (tensor("step of a", "s"),)}
+    assert "wrap it first, then load" in cause_of((0, 1), loaded, rates=(0.2,), state=()).text
+    assert "wrap it first, then load" not in cause_of((0, 1), loaded, rates=(0.2,)).text
+
+
 def test_statistics_of_one_rank(cause_of):
     """Before the first step, where the first batch has gone through the model: they were all ranks'."""
     alike = {"number": 0, "buffers": (tensor("1.running_mean", "m"),)}

@@ -12,6 +12,7 @@ from itertools import combinations
 
 from hvdkit.verify.causes import STATE, Cause
 from hvdkit.verify.compare import writers
+from hvdkit.verify.decisions import check_decisions
 from hvdkit.verify.epochs import check_steps_of_epoch
 from hvdkit.verify.invariant import Invariant
 from hvdkit.verify.order import check_order
@@ -27,7 +28,8 @@ class Causes:
 
     start, later: ranks that differ before the first step, or part after it. shard: samples on several ranks.
     order: epochs in one order. rate: the learning rate. writer: a file that several ranks write. state: what
-    they hold beside parameters, steps: the steps of an epoch; none where those are not recorded.
+    they hold beside parameters. steps: those of an epoch. metric: what ranks decide by. None where it is not
+    recorded.
     """
 
     start: Cause
@@ -38,6 +40,7 @@ class Causes:
     writer: Cause
     state: Cause | None = None
     steps: Cause | None = None
+    metric: Cause | None = None
 
 
 OF_TORCH = Causes(
@@ -65,6 +68,7 @@ def check_invariants(original: Run, migrated: Run, causes: Causes = OF_TORCH) ->
         _rate(original, migrated, causes.rate),
         _writers(migrated, causes.writer),
         *check_order(migrated),
+        *(check_decisions(migrated, causes.metric) if causes.metric else ()),
         *(check_steps_of_epoch(original, migrated, causes.steps) if causes.steps else ()),
     )
 

@@ -29,6 +29,8 @@ MADE = "loader"
 DEVICE = "device"
 # Keras' fit is given the number of steps in an epoch.
 STEPS_OF_EPOCH = "steps of an epoch"
+# A callback decides by a metric: "CALLBACK METRIC EPOCH VALUE".
+DECIDES = "decides by"
 # Gradients were clipped: their norm before it.
 CLIPPED = "clipped"
 # A model is set to evaluate; a file is loaded; a pass over a loader has a length: "LOADER BATCHES".

@@ -44,6 +44,11 @@ CAUSES = Causes(
         "HVD711",
         "an epoch passes over the data once for each rank: divide steps_per_epoch by hvd.size()",
     ),
+    metric=Cause(
+        "HVD715",
+        "each rank decides by its own metrics: average them before, by MetricAverageCallback as the first of "
+        "the callbacks that look at them",
+    ),
     writer=Cause("HVD718", "write files on rank 0 only, and pass callbacks that write on rank 0 only"),
 )
 EAGER = "every tf.function ran eagerly, in both scripts: code that XLA cannot compile is not detected"

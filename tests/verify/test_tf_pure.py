@@ -12,7 +12,7 @@ from hvdkit.verify import tensorflow
 from hvdkit.verify.causes import Cause
 from hvdkit.verify.detect import Launcher, how_to_start
 from hvdkit.verify.invariants import check_invariants
-from hvdkit.verify.records import STEPS_OF_EPOCH, TF_DATA, Draw, Event, Run, Step, Tensor
+from hvdkit.verify.records import DECIDES, STEPS_OF_EPOCH, TF_DATA, Draw, Event, Run, Step, Tensor
 from hvdkit.verify.values import distance
 
 EQUAL = "all ranks hold the same parameters after each step"
@@ -72,6 +72,23 @@ def test_steps_of_an_epoch(rows, steps, right):
         inv.name: inv for inv in check_invariants(fits(1, 8, 6), fits(2, rows, steps), tensorflow.CAUSES)
     }
     assert found[name].holds is right and found[name].cause.rule == "HVD711"
+
+
+def deciding(*values: float) -> Run:
+    """A run whose ranks end early by these losses of the validation."""
+    steps = {
+        rank: (Step(0, 1, (0.1,), (), events=(Event(DECIDES, f"EarlyStopping val_loss 0 {value!r}"),)),)
+        for rank, value in enumerate(values)
+    }
+    return Run(Path(), steps)
+
+
+@pytest.mark.parametrize(("values", "right"), [((0.5, 0.5), True), ((0.5, 0.25), False)])
+def test_metrics_that_ranks_decide_by(values, right):
+    checked = check_invariants(deciding(0.5), deciding(*values), tensorflow.CAUSES)
+    found = {inv.name: inv for inv in checked}["ranks decide by the same metrics"]
+    assert found.holds is right and found.cause.rule == "HVD715"
+    assert right or found.detail == "EarlyStopping val_loss is 0.5, 0.25 on the ranks, epoch 0"
 
 
 def run_of(starts: list[str], firsts: list[str], event: str) -> Run:

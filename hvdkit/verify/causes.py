@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from hvdkit.verify.compare import Comparison
 from hvdkit.verify.differences import Difference, Stage
-from hvdkit.verify.records import CLIPPED, Run, Step, Tensor
+from hvdkit.verify.records import CLIPPED, WRONG_ORDER, Run, Step, Tensor
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,7 @@ def likely_causes(comparison: Comparison) -> tuple[Cause, ...]:
 def _order(_: Comparison, first: Difference) -> Cause | None:
     if first.stage is not Stage.ORDER:
         return None
-    call = {"clip before synchronize": "gradients are clipped"}.get(first.name, "gradients are unscaled")
-    return Cause(
-        "HVD404",
-        f"{call} while Horovod still reduces them: call optimizer.synchronize() first, "
-        "then step() under optimizer.skip_synchronize()",
-    )
+    return Cause(*WRONG_ORDER[first.name])
 
 
 def _no_broadcast(comparison: Comparison, first: Difference) -> Cause | None:
@@ -197,8 +192,8 @@ def _scale(comparison: Comparison, first: Difference) -> Cause | None:
 
 def _clipped(step: Step | None) -> float:
     """The norm of the gradients before they were clipped; 0 where they were not."""
-    norms = [float(event.detail) for event in step.events if event.what == CLIPPED] if step else []
-    return norms[0] if norms else 0.0
+    events = step.events if step else ()
+    return next((float(event.detail) for event in events if event.what == CLIPPED), 0.0)
 
 
 def _one_factor(comparison: Comparison, first: Difference) -> Cause | None:
@@ -213,6 +208,29 @@ def _one_factor(comparison: Comparison, first: Difference) -> Cause | None:
         f"every gradient is {ratios[0]:.3g} times the original's: clipping, unscaling or a division of the "
         "loss is missing, or is done at a different place",
     )
+
+
+def _statistics(comparison: Comparison, first: Difference) -> Cause | None:
+    """Running statistics that the original's ranks have in common, and the migrated's do not."""
+    if first.stage is not Stage.BUFFER or not _alike(comparison.original, first):
+        return None
+    if _alike(comparison.migrated, first):
+        return None
+    return Cause(
+        "HVD204",
+        f"{first.name} follows one rank's batches, where the original's is made of all ranks': its "
+        "SyncBatchNorm was lost; use hvd.SyncBatchNorm",
+    )
+
+
+def _lost_state(comparison: Comparison, first: Difference) -> Cause | None:
+    """An optimizer that the original has loaded starts anew, with the rate that it was made with."""
+    if first.stage is not Stage.RATE or first.step:
+        return None
+    one, other = (_step(run, first.rank, first) for run in (comparison.original, comparison.migrated))
+    if not one or not one.state or not other or other.state:
+        return None
+    return Cause("HVD402", "the state that the optimizer had loaded is lost: wrap it first, then load")
 
 
 def _forward(comparison: Comparison, first: Difference) -> Cause | None:
@@ -290,8 +308,6 @@ def _phantom(comparison: Comparison, first: Difference) -> Cause | None:
 
 
 def _files(_: Comparison, first: Difference) -> Cause | None:
-    if first.stage is not Stage.FILES:
-        return None
     return Cause("HVD601", f"{first.name} is {first.migrated}: guard it with `if hvd.rank() == 0:`")
 
 
@@ -306,8 +322,8 @@ def _contents(_: Comparison, first: Difference) -> Cause | None:
     )
 
 
-def _state(_: Comparison, first: Difference) -> Cause | None:
-    return STATE if first.stage is Stage.STATE else None
+def _state(_: Comparison, __: Difference) -> Cause | None:
+    return STATE
 
 
 def _collective(_: Comparison, first: Difference) -> Cause | None:
@@ -332,8 +348,10 @@ TESTS: tuple[Test, ...] = (
     _phantom,
     _repeats,
     _samples,
+    _lost_state,
     _not_reduced,
     _scale,
+    _statistics,
     _forward,
     _update,
 )
@@ -357,6 +375,7 @@ FIELDS = {
     Stage.GRADIENT: "gradients",
     Stage.PARAMETER: "parameters",
     Stage.FROZEN: "frozen",
+    Stage.BUFFER: "buffers",
     Stage.UNTRAINED: "untrained",
 }
 

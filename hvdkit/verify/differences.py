@@ -14,11 +14,8 @@ from enum import Enum
 from itertools import zip_longest
 from pathlib import Path
 
-from hvdkit.verify.records import ADASUM_OFF, Draw, Run, Step, Tensor
+from hvdkit.verify.records import ADASUM_OFF, WRONG_ORDER, Draw, Run, Step, Tensor
 from hvdkit.verify.values import distance
-
-# Calls that are wrong whatever numbers come out: they race with the reduction.
-WRONG_ORDER = ("clip before synchronize", "unscale before synchronize")
 
 
 class Stage(Enum):

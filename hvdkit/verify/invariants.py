@@ -12,7 +12,10 @@ from itertools import combinations
 
 from hvdkit.verify.causes import STATE, Cause
 from hvdkit.verify.compare import writers
+from hvdkit.verify.decisions import check_decisions
+from hvdkit.verify.epochs import check_steps_of_epoch
 from hvdkit.verify.invariant import Invariant
+from hvdkit.verify.order import check_order
 from hvdkit.verify.passes import first_epoch, training_loader
 from hvdkit.verify.records import SETS_EPOCH, Event, Run, Step
 from hvdkit.verify.same_state import HELD, broadcast_after, held, states_apart
@@ -25,7 +28,8 @@ class Causes:
 
     start, later: ranks that differ before the first step, or part after it. shard: samples on several ranks.
     order: epochs in one order. rate: the learning rate. writer: a file that several ranks write. state: what
-    they hold beside parameters; none where it is not recorded.
+    they hold beside parameters. steps: those of an epoch. metric: what ranks decide by. None where it is not
+    recorded.
     """
 
     start: Cause
@@ -35,6 +39,8 @@ class Causes:
     rate: Cause
     writer: Cause
     state: Cause | None = None
+    steps: Cause | None = None
+    metric: Cause | None = None
 
 
 OF_TORCH = Causes(
@@ -61,6 +67,9 @@ def check_invariants(original: Run, migrated: Run, causes: Causes = OF_TORCH) ->
         *_epochs(original, migrated, causes.order),
         _rate(original, migrated, causes.rate),
         _writers(migrated, causes.writer),
+        *check_order(migrated),
+        *(check_decisions(migrated, causes.metric) if causes.metric else ()),
+        *(check_steps_of_epoch(original, migrated, causes.steps) if causes.steps else ()),
     )
 
 

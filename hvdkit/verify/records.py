@@ -27,6 +27,10 @@ SETS_EPOCH = "sampler with set_epoch"
 MADE = "loader"
 # A CUDA device that a rank asked for, by its number on the host.
 DEVICE = "device"
+# Keras' fit is given the number of steps in an epoch.
+STEPS_OF_EPOCH = "steps of an epoch"
+# A callback decides by a metric: "CALLBACK METRIC EPOCH VALUE".
+DECIDES = "decides by"
 # Gradients were clipped: their norm before it.
 CLIPPED = "clipped"
 # A model is set to evaluate; a file is loaded; a pass over a loader has a length: "LOADER BATCHES".
@@ -35,6 +39,25 @@ RESUME = "torch.load"
 PASS_LENGTH = "length of a pass"
 # A model is wrapped in DistributedDataParallel, which averages its gradients.
 DDP = "DistributedDataParallel"
+# Parameters that Horovod's optimizer no longer hears of: how many of them.
+HOOKS_LOST = "moved after wrapping"
+_WAIT = "synchronize() first, then step() under optimizer.skip_synchronize()"
+# Calls that are wrong whatever numbers come out, each with its rule and what it does.
+WRONG_ORDER = {
+    "clip before synchronize": (
+        "HVD404",
+        f"gradients are clipped while Horovod still reduces them: call optimizer.{_WAIT}",
+    ),
+    "unscale before synchronize": (
+        "HVD404",
+        f"gradients are unscaled while Horovod still reduces them: call optimizer.{_WAIT}",
+    ),
+    HOOKS_LOST: (
+        "HVD401",
+        "the model was moved or converted after the optimizer was wrapped, which loses the hooks that reduce "
+        "its gradients during backward(): .cuda(), .to() or .double() first, then hvd.DistributedOptimizer",
+    ),
+}
 # More steps than any script takes: a run goes on to its natural end.
 TO_END = 1 << 53
 # A result of Adasum that is further from the closed form than rounding explains.

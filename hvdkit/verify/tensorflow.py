@@ -40,6 +40,15 @@ CAUSES = Causes(
         "ranks hold different state beside what they train: broadcast rank 0's once it is restored "
         "(hvd.broadcast_variables of the optimizer's variables, too)",
     ),
+    steps=Cause(
+        "HVD711",
+        "an epoch passes over the data once for each rank: divide steps_per_epoch by hvd.size()",
+    ),
+    metric=Cause(
+        "HVD715",
+        "each rank decides by its own metrics: average them before, by MetricAverageCallback as the first of "
+        "the callbacks that look at them",
+    ),
     writer=Cause("HVD718", "write files on rank 0 only, and pass callbacks that write on rank 0 only"),
 )
 EAGER = "every tf.function ran eagerly, in both scripts: code that XLA cannot compile is not detected"

@@ -133,6 +133,45 @@ def test_cuda_calls_on_the_cpu(tmp_path):
     assert inside(tmp_path, CUDA, cpu=True).endswith("ran\n")
 
 
+MOVED = """
+import torch
+from hvdkit.verify.hook.order import note_lost_hooks
+from hvdkit.verify.hook.recorder import Recorder
+
+recorder = Recorder.of_process()
+
+def wrapped(model):
+    "With hooks, as Horovod's optimizer registers them."
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    optimizer._requires_update = set(model.parameters())
+    optimizer._grad_accs = [p.expand_as(p).grad_fn.next_functions[0][0] for p in model.parameters()]
+    return optimizer
+
+def lost(optimizer):
+    recorder.events.clear()
+    note_lost_hooks(recorder, optimizer)
+    return [event.detail for event in recorder.events if event.what == "moved after wrapping"]
+
+there = [torch.nn.Linear(2, 2).cuda(), torch.nn.Linear(2, 2, device="cuda")]
+for model in there:
+    optimizer = wrapped(model)
+    model.cuda().to("cuda:0").to(torch.device("cuda")).float()
+    assert not lost(optimizer)
+for move in (lambda m: m.cuda(), lambda m: m.to("cuda"), lambda m: m.to(device=0), lambda m: m.double()):
+    late = torch.nn.Linear(2, 2)
+    weights = late.weight.tolist()
+    optimizer = wrapped(late)
+    assert not lost(optimizer)
+    move(late)
+    assert lost(optimizer) == ["parameters without a hook: 2"] and late.weight.tolist() == weights
+print("ran")
+"""
+
+
+def test_a_model_that_is_moved_late_loses_its_hooks_on_the_cpu_too(tmp_path):
+    assert inside(tmp_path, MOVED, cpu=True).endswith("ran\n")
+
+
 def test_outside_a_run_nothing_is_touched(tmp_path):
     script = tmp_path / "script.py"
     script.write_text("import torch; print(torch.optim.Optimizer.__init__.__module__, torch.save.__module__)")

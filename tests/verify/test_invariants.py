@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from hvdkit.verify import order
+from hvdkit.verify.causes import Cause
 from hvdkit.verify.invariants import check_invariants
-from hvdkit.verify.records import PASS_ENDED, SETS_EPOCH, Draw, Event, Run, Step, Tensor
+from hvdkit.verify.records import PASS_ENDED, SETS_EPOCH, WRONG_ORDER, Draw, Event, Run, Step, Tensor
 
 NAME = "the learning rate is the original's, or scaled by the number of ranks"
 
@@ -51,6 +54,17 @@ def test_a_schedule_that_counts_steps():
     original = run([0.5, 0.4, 0.3, 0.2, 0.1], 4)
     found = {inv.name: inv for inv in check_invariants(original, run([0.5, 0.4, 0.3, 0.2, 0.1], 2, ranks=2))}
     assert found[NAME].holds
+
+
+@pytest.mark.parametrize("what", WRONG_ORDER)
+def test_a_call_that_is_wrong_whatever_comes_out(what):
+    """Without an original of several ranks, too; nothing is said of the many that have no such call."""
+    right = run([0.4], 2, ranks=2)
+    assert order.NAME not in {inv.name for inv in check_invariants(run([0.4], 4), right)}
+    steps = right.steps[1]
+    wrong = Run(Path(), {0: right.steps[0], 1: (*steps[:-1], replace(steps[-1], events=(Event(what),)))})
+    found = {inv.name: inv for inv in check_invariants(run([0.4], 4), wrong)}[order.NAME]
+    assert not found.holds and found.cause == Cause(*WRONG_ORDER[what]) and "rank 1" in found.detail
 
 
 def test_ranks_apart():

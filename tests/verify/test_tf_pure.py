@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from hvdkit.verify import tensorflow
 from hvdkit.verify.causes import Cause
 from hvdkit.verify.detect import Launcher, how_to_start
 from hvdkit.verify.invariants import check_invariants
-from hvdkit.verify.records import Draw, Event, Run, Step, Tensor
+from hvdkit.verify.records import DECIDES, STEPS_OF_EPOCH, TF_DATA, Draw, Event, Run, Step, Tensor
 from hvdkit.verify.values import distance
 
 EQUAL = "all ranks hold the same parameters after each step"
@@ -45,6 +46,49 @@ def test_torch_with_a_board_of_tensorflow_is_torch(tmp_path):
         "import tensorflow\nimport torch.distributed as dist\ndist.init_process_group('gloo')\n"
     )
     assert how_to_start(script).launcher is Launcher.TORCHRUN
+
+
+def fits(ranks: int, rows: int, steps: int) -> Run:
+    """Two steps of a fit that is given the steps of an epoch, with batches of so many rows."""
+    events = (Event(STEPS_OF_EPOCH, str(steps)),)
+    draws = (Draw(0, 0, tuple(range(rows)), TF_DATA),)
+    step = Step(0, 1, (0.1,), (), draws=draws, loader=0, epoch=0, events=events)
+    return Run(Path(), {rank: (step, replace(step, number=2, events=())) for rank in range(ranks)})
+
+
+@pytest.mark.parametrize(
+    ("rows", "steps", "right"),
+    [
+        (8, 6, False),  # as in one process
+        (8, 3, True),
+        (4, 6, True),  # the batch is divided
+        (8, 4, False),
+        (16, 2, True),  # three do not divide into two
+    ],
+)
+def test_steps_of_an_epoch(rows, steps, right):
+    name = "an epoch of all ranks has as many samples as the original's"
+    found = {
+        inv.name: inv for inv in check_invariants(fits(1, 8, 6), fits(2, rows, steps), tensorflow.CAUSES)
+    }
+    assert found[name].holds is right and found[name].cause.rule == "HVD711"
+
+
+def deciding(*values: float) -> Run:
+    """A run whose ranks end early by these losses of the validation."""
+    steps = {
+        rank: (Step(0, 1, (0.1,), (), events=(Event(DECIDES, f"EarlyStopping val_loss 0 {value!r}"),)),)
+        for rank, value in enumerate(values)
+    }
+    return Run(Path(), steps)
+
+
+@pytest.mark.parametrize(("values", "right"), [((0.5, 0.5), True), ((0.5, 0.25), False)])
+def test_metrics_that_ranks_decide_by(values, right):
+    checked = check_invariants(deciding(0.5), deciding(*values), tensorflow.CAUSES)
+    found = {inv.name: inv for inv in checked}["ranks decide by the same metrics"]
+    assert found.holds is right and found.cause.rule == "HVD715"
+    assert right or found.detail == "EarlyStopping val_loss is 0.5, 0.25 on the ranks, epoch 0"
 
 
 def run_of(starts: list[str], firsts: list[str], event: str) -> Run:

@@ -17,6 +17,7 @@ import torch
 from torch.nn import parallel
 from torch.overrides import TorchFunctionMode
 
+from hvdkit.verify.hook.moves import map_moves
 from hvdkit.verify.hook.settings import Settings
 
 CPU = torch.device("cpu")
@@ -30,6 +31,8 @@ class Devices:
 
     def __init__(self, tell: Callable[[int], None]) -> None:
         self.current, self.tell = 0, tell
+        self.asked = 0  # how often one was
+        self.held: set[int] = set()  # addresses of tensors that are on one
 
     def choose(self, device: Any) -> None:
         """Make it the current one; -1, or none of a number, leaves that as it is."""
@@ -42,6 +45,7 @@ class Devices:
         index = device if isinstance(device, int) else torch.device(device).index
         if not isinstance(device, int) and torch.device(device).type != "cuda":
             return device
+        self.asked += 1
         self.tell(self.current if index is None else index)
         return CPU
 
@@ -50,6 +54,7 @@ def run_without_cuda(settings: Settings, asked: Callable[[int], None]) -> None:
     """Map everything that asks for CUDA, in this process. asked: called with each device's number."""
     devices = Devices(asked)
     OnCpu(devices).__enter__()  # type: ignore[no-untyped-call]  # for the life of the process
+    map_moves(devices)
     _map_cuda_module(settings.world, devices)
     if hasattr(torch, "accelerator"):  # torch 2.6 and later
         _map_accelerator_module()
@@ -64,7 +69,7 @@ class OnCpu(TorchFunctionMode):
 
     def __init__(self, devices: Devices) -> None:
         super().__init__()
-        self.on_cpu = devices.on_cpu
+        self.on_cpu, self.devices = devices.on_cpu, devices
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Called by torch in place of `func`."""
@@ -77,9 +82,18 @@ class OnCpu(TorchFunctionMode):
         if place is not None and len(args) > place and isinstance(args[place], (int, str)):
             args = (*args[:place], self.on_cpu(args[place]), *args[place + 1 :])
         kwargs = dict(kwargs or {})
+        before = self.devices.asked
         if "device" in kwargs and kwargs["device"] is not None:
             kwargs["device"] = self.on_cpu(kwargs["device"])
-        return func(*(self.on_cpu(a) if isinstance(a, torch.device) else a for a in args), **kwargs)
+        result = func(*(self.on_cpu(a) if isinstance(a, torch.device) else a for a in args), **kwargs)
+        if self.devices.asked > before and type(result) is torch.Tensor and not _of_tensors(args):
+            self.devices.held.add(result.data_ptr())  # made on a device
+        return result
+
+
+def _of_tensors(args: tuple[Any, ...]) -> bool:
+    """Whether a function changes tensors that it is given, or makes them of nothing."""
+    return any(isinstance(arg, torch.Tensor) for arg in args)
 
 
 class Stream:

@@ -48,6 +48,9 @@ def install() -> None:
             "keras.src.optimizers.optimizer": _hook_keras_optimizer,
             "keras.src.backend.tensorflow.optimizer": _hook_keras_3_optimizer,
             "keras.src.optimizers.legacy.optimizer_v2": _hook_legacy_optimizer,
+            "keras.src.callbacks": _hook_callbacks,
+            "keras.src.engine.training": _hook_keras_fit,
+            "keras.src.backend.tensorflow.trainer": _hook_keras_3_fit,
             "horovod.tensorflow.functions": _hook_horovod_tensorflow_functions,
         }
     )
@@ -212,6 +215,30 @@ def _hook_legacy_optimizer() -> None:
     from hvdkit.verify.hook.tensorflow.watch import watch_updates
 
     watch_updates(OptimizerV2, "_distributed_apply")
+
+
+def _hook_callbacks() -> None:
+    from keras.src import callbacks
+
+    from hvdkit.verify.hook.tensorflow.watch import watch_decisions
+
+    watch_decisions(callbacks)
+
+
+def _hook_keras_fit() -> None:
+    from keras.src.engine.training import Model
+
+    from hvdkit.verify.hook.tensorflow.watch import watch_fit
+
+    watch_fit(Model)
+
+
+def _hook_keras_3_fit() -> None:
+    from keras.src.backend.tensorflow.trainer import TensorFlowTrainer
+
+    from hvdkit.verify.hook.tensorflow.watch import watch_fit
+
+    watch_fit(TensorFlowTrainer)
 
 
 def _hook_horovod_tensorflow_functions() -> None:

@@ -14,7 +14,7 @@ import torch
 from hvdkit.verify.hook.beginning import mark_begun
 from hvdkit.verify.hook.names import optimizer_parameters
 from hvdkit.verify.hook.recorder import Recorder
-from hvdkit.verify.records import CLIPPED, Event
+from hvdkit.verify.records import CLIPPED, HOOKS_LOST, Event
 
 CLIPS = ("clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_")
 
@@ -47,6 +47,24 @@ def _unreduced(optimizer: torch.optim.Optimizer) -> set[int]:
     """Ids of the parameters whose reduction Horovod has begun and nobody has waited for."""
     pending = getattr(optimizer, "_handles", {})
     return {id(p) for key in pending for p in (key if isinstance(key, tuple) else (key,))}
+
+
+def note_lost_hooks(recorder: Recorder, optimizer: torch.optim.Optimizer) -> None:
+    """Horovod's optimizer hears of a gradient by a hook on the node that accumulates it. A parameter whose
+    data become another device's or type's gets a new node, as `Tensor.data`'s setter has it
+    (torch/csrc/autograd/variable.cpp, VariableHooks::set_data): from then on its gradient is reduced inside
+    step(), when backward() is over."""
+    nodes = {id(node) for node in getattr(optimizer, "_grad_accs", ())}
+    if not nodes:
+        return
+    with torch.enable_grad():
+        lost = sum(
+            id(parameter.expand_as(parameter).grad_fn.next_functions[0][0]) not in nodes
+            for parameter in getattr(optimizer, "_requires_update", ())
+            if parameter.requires_grad
+        )
+    if lost:
+        recorder.note_once(HOOKS_LOST, f"parameters without a hook: {lost}")
 
 
 def _watch_clip(recorder: Recorder, name: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from hvdkit.verify.hook.order import note_lost_hooks
 from hvdkit.verify.hook.own import last_factor
 from hvdkit.verify.hook.recorder import Recorder
 from hvdkit.verify.hook.seeds import align
@@ -23,7 +24,11 @@ def watch_steps(recorder: Recorder) -> None:
         recorder.after_step(optimizer)
         align(recorder.settings, "step", *recorder.counts.values())
 
-    around_steps(recorder.before_step, recorder.before_update, after)
+    def before(optimizer: torch.optim.Optimizer) -> None:
+        note_lost_hooks(recorder, optimizer)
+        recorder.before_step(optimizer)
+
+    around_steps(before, recorder.before_update, after)
 
 
 def watch_losses(recorder: Recorder) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from typing import Any
 
 import tensorflow as tf
@@ -14,7 +15,7 @@ from hvdkit.verify.hook.imports import after_import
 from hvdkit.verify.hook.seeds import align
 from hvdkit.verify.hook.stored import watch_h5py
 from hvdkit.verify.hook.tensorflow.recorder import Recorder
-from hvdkit.verify.records import Event
+from hvdkit.verify.records import DECIDES, STEPS_OF_EPOCH, Event
 
 
 def watch_updates(kind: Any, method: str) -> None:
@@ -34,6 +35,41 @@ def watch_updates(kind: Any, method: str) -> None:
         return result
 
     setattr(kind, method, watched)
+
+
+def watch_fit(kind: Any) -> None:
+    """Note how many steps an epoch of fit is given. kind: the class that has the method."""
+    fit = kind.fit
+    takes = inspect.signature(fit)
+
+    @functools.wraps(fit)
+    def watched(*args: Any, **kwargs: Any) -> Any:
+        steps = takes.bind(*args, **kwargs).arguments.get("steps_per_epoch")
+        if steps is not None:
+            Recorder.of_process().events.append(Event(STEPS_OF_EPOCH, str(int(steps))))
+        return fit(*args, **kwargs)
+
+    kind.fit = watched
+
+
+def watch_decisions(callbacks: Any) -> None:
+    """Note the metric that a callback goes by, as it is given it: after those that average come first.
+
+    callbacks: the module that has the classes, in Keras 2 and 3.
+    """
+    for kind in (callbacks.EarlyStopping, callbacks.ReduceLROnPlateau):
+        kind.on_epoch_end = _noted(kind.__name__, kind.on_epoch_end)
+
+
+def _noted(name: str, decide: Any) -> Any:
+    @functools.wraps(decide)
+    def on_epoch_end(self: Any, epoch: int, logs: Any = None) -> None:
+        if logs and self.monitor in logs:
+            detail = f"{name} {self.monitor} {epoch} {float(logs[self.monitor])!r}"
+            Recorder.of_process().events.append(Event(DECIDES, detail))
+        decide(self, epoch, logs)
+
+    return on_epoch_end
 
 
 def watch_tapes(recorder: Recorder) -> None:

@@ -1,0 +1,41 @@
+"""How long an epoch of Keras' fit is where its steps are given: each rank's is its share of one process's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hvdkit.verify.causes import Cause
+from hvdkit.verify.invariant import Invariant
+from hvdkit.verify.passes import training_loader
+from hvdkit.verify.records import STEPS_OF_EPOCH, Run
+
+
+def check_steps_of_epoch(original: Run, migrated: Run, cause: Cause) -> Iterator[Invariant]:
+    """Reported where both give fit the steps of an epoch: data that repeat have no other end.
+
+    A rank's steps are at most the original's samples of an epoch over those of a step of all ranks, rounded
+    up: a batch size that is divided in place of the steps is as right.
+    """
+    rows = _rows(original), _rows(migrated) * migrated.world
+    for before, here in zip(_given(original), _given(migrated)):
+        if all(rows):
+            share = -(-before * rows[0] // rows[1])
+            yield Invariant(
+                "an epoch of all ranks has as many samples as the original's",
+                here <= share,
+                f"{here} steps on each rank, {before} in the original, which makes {share} here",
+                cause,
+            )
+
+
+def _given(run: Run) -> list[int]:
+    """The steps of an epoch of each fit, on the first rank."""
+    events = (event for step in run.steps[min(run.steps)] for event in step.events)
+    return [int(event.detail) for event in events if event.what == STEPS_OF_EPOCH]
+
+
+def _rows(run: Run) -> int:
+    """Samples in a batch of the loader that trains; 0 for none."""
+    loader = training_loader(run)
+    draws = (draw for step in run.steps[min(run.steps)] for draw in step.draws if draw.loader == loader)
+    return max((len(draw.drawn) for draw in draws), default=0)

@@ -40,10 +40,11 @@ NEEDS = {
 def import_edits(facts: Facts, names: Names, changes: Sequence[Edit]) -> list[Edit]:
     """Edits to a file's imports that go with the given changes. Raises EditConflict."""
     changes = merge(changes)  # what would be written inside a function that goes needs no import
-    return [*_added(facts, names, changes), *_dropped(facts, names, changes)]
+    dropped = _dropped(facts, names, changes)
+    return [*_added(facts, names, changes, dropped), *dropped]
 
 
-def _added(facts: Facts, names: Names, changes: Sequence[Edit]) -> list[Edit]:
+def _added(facts: Facts, names: Names, changes: Sequence[Edit], dropped: Sequence[Edit]) -> list[Edit]:
     alone = _by_itself(names, changes)
     if alone:
         return [
@@ -56,7 +57,10 @@ def _added(facts: Facts, names: Names, changes: Sequence[Edit]) -> list[Edit]:
     early = _run_first(names, changes, alias)
     anchor, above = _anchor(names, early)
     for line, goes_above in _wanted(facts, names, changes, above):
-        if anchor is None:
+        joined = _joined(names, line, early, dropped)
+        if joined is not None:
+            found.append(joined)
+        elif anchor is None:
             found.append(_at_top(names, [line]))
         elif goes_above:
             found.append(edits.before(names.source, anchor, [line]))
@@ -101,6 +105,29 @@ def _is_framework(statement: ast.stmt) -> bool:
     return isinstance(statement, (ast.Import, ast.ImportFrom)) and any(
         name.partition(".")[0] in FRAMEWORKS for name in _modules(statement)
     )
+
+
+def _joined(names: Names, line: str, early: int | None, dropped: Sequence[Edit]) -> Edit | None:
+    """`from x import new` as one more name of the `from x import a, c` that is there, in their order.
+
+    Not where an import of this statement is dropped, or where it stands below the first line that needs it.
+    """
+    source, wanted = names.source, ast.parse(line).body[0]
+    if not isinstance(wanted, ast.ImportFrom):
+        return None
+    new = wanted.names[0].name
+    for statement in source.tree.body:
+        if not isinstance(statement, ast.ImportFrom) or _modules(statement) != _modules(wanted):
+            continue
+        start, end = source.start(statement), source.end(statement)
+        touched = any(start <= edit.end and edit.start <= end for edit in dropped)
+        if statement.names[0].name == "*" or touched or (early is not None and start > early):
+            continue
+        following = next((alias for alias in statement.names if alias.name.lower() > new.lower()), None)
+        if following is not None:
+            return Edit(source.start(following), source.start(following), f"{new}, ")
+        return Edit(source.end(statement.names[-1]), source.end(statement.names[-1]), f", {new}")
+    return None
 
 
 def _last_import(names: Names, anchor: ast.stmt) -> ast.stmt:

@@ -1,8 +1,7 @@
 import horovod.torch as hvd
 import torch
-from torch.utils.data import DataLoader
+from torch.utils.data import DataLoader, Subset
 from torch.utils.data.sampler import SubsetRandomSampler
-from torch.utils.data import Subset
 from torch.utils.data.distributed import DistributedSampler
 
 order = torch.randperm(len(data), generator=torch.Generator().manual_seed(0)).tolist()

@@ -1,7 +1,6 @@
 import torch
-from timm.utils import NativeScaler
+from timm.utils import dispatch_clip_grad, NativeScaler
 from torch.nn.parallel import DistributedDataParallel
-from timm.utils import dispatch_clip_grad
 
 def train(model, optimizer, clip_grad, clip_mode):
     scaler = NativeScaler()

@@ -123,11 +123,16 @@ def _joined(names: Names, line: str, early: int | None, dropped: Sequence[Edit])
         touched = any(start <= edit.end and edit.start <= end for edit in dropped)
         if statement.names[0].name == "*" or touched or (early is not None and start > early):
             continue
-        following = next((alias for alias in statement.names if alias.name.lower() > new.lower()), None)
+        following = next((alias for alias in statement.names if _sorted(alias.name) > _sorted(new)), None)
         if following is not None:
             return Edit(source.start(following), source.start(following), f"{new}, ")
         return Edit(source.end(statement.names[-1]), source.end(statement.names[-1]), f", {new}")
     return None
+
+
+def _sorted(name: str) -> tuple[bool, bool, str]:
+    """As isort orders imported names by default: constants, classes, the rest."""
+    return not (name.isupper() and len(name) > 1), not name[:1].isupper(), name.lower()
 
 
 def _last_import(names: Names, anchor: ast.stmt) -> ast.stmt:

@@ -1,5 +1,5 @@
 import torch
-from timm.utils import dispatch_clip_grad, NativeScaler
+from timm.utils import NativeScaler, dispatch_clip_grad
 from torch.nn.parallel import DistributedDataParallel
 
 def train(model, optimizer, clip_grad, clip_mode):

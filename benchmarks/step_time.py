@@ -1,0 +1,203 @@
+"""Time a training step under `hvdkit run`, under DDP, and without any communication, and print the ratios.
+
+    python benchmarks/step_time.py [--blocks 10] [--gloo]
+
+Three models (an MLP, ResNet-18 on 32 x 32 images, a small transformer) train on two ranks of this machine, with
+the optimizer that each library recommends. A block is one job of each kind, one after another, in an order
+that turns from block to block; the jobs of a block are compared with each other alone, so what else the machine
+does affects them all. A job's time is the median over its steps on rank 0, the first ones left out. Printed are
+the median and the quartiles over the blocks of
+
+- Horovod under `hvdkit run`, as it chooses its controller (--gloo: Gloo), over DDP with Gloo under torchrun
+- each of them over the limit: the same two processes, which exchange nothing
+
+Exit code 1 where Horovod's median is above the goal: 0.98 of DDP's, or 1.15 with --gloo on the two larger
+models.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import torch
+from torch import nn
+
+KINDS = ("horovod", "ddp", "limit")
+WARM_UP = 3  # steps
+GOAL, GOAL_GLOO = 0.98, 1.15
+LIMIT_S = 600
+
+
+class Block(nn.Module):
+    """ResNet's basic block (He et al., https://arxiv.org/abs/1512.03385)."""
+
+    def __init__(self, taken: int, given: int, stride: int) -> None:
+        super().__init__()
+        self.body = nn.Sequential(
+            nn.Conv2d(taken, given, 3, stride, 1, bias=False),
+            nn.BatchNorm2d(given),
+            nn.ReLU(),
+            nn.Conv2d(given, given, 3, 1, 1, bias=False),
+            nn.BatchNorm2d(given),
+        )
+        same = stride == 1 and taken == given
+        self.beside = nn.Identity() if same else nn.Conv2d(taken, given, 1, stride, bias=False)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """(N, taken, H, W) to (N, given, H / stride, W / stride)."""
+        return torch.relu(self.body(x) + self.beside(x))
+
+
+def mlp() -> tuple[nn.Module, torch.Tensor]:
+    """Three layers of 1024, and a batch of 64."""
+    layers = [part for _ in range(3) for part in (nn.Linear(1024, 1024), nn.ReLU())]
+    return nn.Sequential(*layers, nn.Linear(1024, 10)), torch.randn(64, 1024)
+
+
+def resnet() -> tuple[nn.Module, torch.Tensor]:
+    """ResNet-18 for small images, and a batch of 4."""
+    widths = (64, 64, 128, 256, 512)
+    blocks = [
+        Block(taken if first else given, given, 1 if given == 64 or not first else 2)
+        for taken, given in zip(widths, widths[1:])
+        for first in (True, False)
+    ]
+    head = (nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 10))
+    stem = (nn.Conv2d(3, 64, 3, 1, 1, bias=False), nn.BatchNorm2d(64), nn.ReLU())
+    return nn.Sequential(*stem, *blocks, *head), torch.randn(4, 3, 32, 32)
+
+
+class Transformer(nn.Module):
+    """Four encoder layers, and the mean over the positions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        layer = nn.TransformerEncoderLayer(256, 4, 1024, dropout=0.0, batch_first=True)
+        self.body, self.head = nn.TransformerEncoder(layer, 4, enable_nested_tensor=False), nn.Linear(256, 10)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """(N, positions, 256) to (N, 10)."""
+        scores: torch.Tensor = self.head(self.body(x).mean(1))
+        return scores
+
+
+def transformer() -> tuple[nn.Module, torch.Tensor]:
+    """A batch of 8 texts of 32 positions."""
+    return Transformer(), torch.randn(8, 32, 256)
+
+
+MODELS: dict[str, tuple[Callable[[], tuple[nn.Module, torch.Tensor]], int]] = {
+    "MLP": (mlp, 40),
+    "ResNet-18": (resnet, 10),
+    "transformer": (transformer, 20),
+}
+
+
+def train(kind: str) -> dict[str, float]:
+    """On each rank: seconds of a step of each model."""
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    return {name: step_time(kind, make, steps) for name, (make, steps) in MODELS.items()}
+
+
+def step_time(kind: str, make: Callable[[], tuple[nn.Module, torch.Tensor]], steps: int) -> float:
+    """Median seconds of a step."""
+    model, x = make()
+    optimizer: torch.optim.Optimizer = torch.optim.SGD(model.parameters(), lr=1e-4, momentum=0.9)
+    if kind == "horovod":
+        import horovod.torch as hvd
+
+        optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
+        hvd.broadcast_parameters(model.state_dict(), root_rank=0)
+    elif kind == "ddp":
+        model = nn.parallel.DistributedDataParallel(model)
+    taken = []
+    for _ in range(WARM_UP + steps):
+        began = time.perf_counter()
+        optimizer.zero_grad()
+        model(x).square().mean().backward()
+        optimizer.step()
+        taken.append(time.perf_counter() - began)
+    return statistics.median(taken[WARM_UP:])
+
+
+def work(kind: str, output: Path) -> None:
+    """One rank of a job."""
+    rank = int(os.environ.get("RANK", "0"))
+    if kind == "horovod":
+        import horovod.torch as hvd
+
+        hvd.init()
+        rank = hvd.rank()
+    else:
+        torch.distributed.init_process_group("gloo")
+    found = train(kind)
+    if rank == 0:
+        output.write_text(json.dumps(found))
+
+
+def job(kind: str, output: Path, gloo: bool) -> dict[str, float]:
+    """Run a job of one kind on two ranks. Ends the program with its output where it fails."""
+    work_line = [__file__, "--work", kind, "--output", str(output)]
+    if kind == "horovod":
+        controller = ["--gloo"] if gloo else []
+        command = [sys.executable, "-m", "hvdkit", "run", *controller, "-np", "2", sys.executable, *work_line]
+    else:
+        command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", *work_line]
+    root = str(Path(__file__).resolve().parents[1])
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": root}
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=LIMIT_S, check=False
+    )
+    if done.returncode:
+        raise SystemExit(f"{done.stdout}{done.stderr}\n{kind} ended with exit code {done.returncode}")
+    found: dict[str, float] = json.loads(output.read_text())
+    return found
+
+
+def quartiles(values: Sequence[float]) -> str:
+    """The median, and the quartiles around it."""
+    low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
+    return f"{middle:.2f} ({low:.2f} to {high:.2f})"
+
+
+def main() -> int:
+    """Run the blocks, and print the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--blocks", type=int, default=10)
+    parser.add_argument("--gloo", action="store_true")
+    parser.add_argument("--work", choices=KINDS, help=argparse.SUPPRESS)
+    parser.add_argument("--output", type=Path, default=Path("step_time.json"), help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.work:
+        work(asked.work, asked.output)
+        return 0
+    blocks: list[dict[str, dict[str, float]]] = []
+    for number in range(asked.blocks):
+        order = KINDS[number % 3 :] + KINDS[: number % 3]
+        blocks.append({kind: job(kind, asked.output.absolute(), asked.gloo) for kind in order})
+        print(f"block {number + 1} of {asked.blocks}", file=sys.stderr)
+    asked.output.unlink()
+    print(f"{'model':12} {'Horovod / DDP':>22} {'Horovod / limit':>22} {'DDP / limit':>22}")
+    missed = False
+    for model in MODELS:
+        pairs = (("horovod", "ddp"), ("horovod", "limit"), ("ddp", "limit"))
+        ratios = [[block[one][model] / block[other][model] for block in blocks] for one, other in pairs]
+        print(f"{model:12} " + " ".join(f"{quartiles(found):>22}" for found in ratios))
+        goal = GOAL_GLOO if asked.gloo else GOAL
+        missed |= statistics.median(ratios[0]) > goal and not (asked.gloo and model == "MLP")
+    return int(missed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

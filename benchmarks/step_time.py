@@ -2,11 +2,11 @@
 
     python benchmarks/step_time.py [--blocks 10] [--gloo]
 
-Three models (an MLP, ResNet-18 on 32 x 32 images, a small transformer) train on two ranks of this machine, with
-the optimizer that each library recommends. A block is one job of each kind, one after another, in an order
-that turns from block to block; the jobs of a block are compared with each other alone, so what else the machine
-does affects them all. A job's time is the median over its steps on rank 0, the first ones left out. Printed are
-the median and the quartiles over the blocks of
+Three models (an MLP, ResNet-18 on 32 x 32 images, a small transformer) train on two ranks of this machine,
+with the optimizer that each library recommends. A block is one job of each kind, one after another, in an
+order that turns from block to block; the jobs of a block are compared with each other alone, so what else
+the machine does affects them all. A job's time is the median over its steps on rank 0, the first ones left
+out. Printed are the median and the quartiles over the blocks of
 
 - Horovod under `hvdkit run`, as it chooses its controller (--gloo: Gloo), over DDP with Gloo under torchrun
 - each of them over the limit: the same two processes, which exchange nothing

@@ -110,7 +110,7 @@ def _different_draws(one: Step, other: Step, training: int) -> Cause:
         if training not in (before.loader, now.loader, -1):
             return Cause(
                 "HVD301",
-                "the loader that evaluates gives batches that are not the original's: its batch size, drop_last "
+                "the loader that evaluates gives batches unlike the original's: its batch size, drop_last "
                 "or share is different, and not all samples may be evaluated",
             )
         if before.loader == now.loader and before.epoch != now.epoch:

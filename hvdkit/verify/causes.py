@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from hvdkit.verify.compare import Comparison
 from hvdkit.verify.differences import Difference, Stage
+from hvdkit.verify.passes import is_row, training_loader
 from hvdkit.verify.records import CLIPPED, WRONG_ORDER, Run, Step, Tensor
 
 
@@ -98,14 +99,20 @@ def _samples(comparison: Comparison, first: Difference) -> Cause | None:
         == [draw.indices for draw in other.draws if draw.epoch == epoch][:1]
     ):
         return Cause("HVD303", f"epoch {epoch} has the order of epoch 0: call sampler.set_epoch(epoch)")
-    return _different_draws(one, other)
+    return _different_draws(one, other, training_loader(comparison.original))
 
 
-def _different_draws(one: Step, other: Step) -> Cause:
+def _different_draws(one: Step, other: Step, training: int) -> Cause:
     """Samples that are neither another loader's nor an earlier epoch's: by what they have in common."""
     pairs = [(a, b) for a, b in zip(one.draws, other.draws) if a != b]
     if pairs:
         before, now = pairs[0]
+        if training not in (before.loader, now.loader, -1):
+            return Cause(
+                "HVD301",
+                "the loader that evaluates gives batches unlike the original's: its batch size, drop_last "
+                "or share is different, and not all samples may be evaluated",
+            )
         if before.loader == now.loader and before.epoch != now.epoch:
             more = "more" if now.epoch < before.epoch else "fewer"
             return Cause(
@@ -119,20 +126,13 @@ def _different_draws(one: Step, other: Step) -> Cause:
                 f"a batch of one rank has {len(now.indices)} samples, and the original's "
                 f"{len(before.indices)}: batch sizes are per rank, as under DDP",
             )
-        if _is_row(now.indices) and not _is_row(before.indices):
+        if is_row(now.indices) and not is_row(before.indices):
             return Cause("HVD301", "the samples are not shuffled: pass shuffle=True to the sampler")
     return Cause(
         "HVD301",
         "the ranks draw different samples from the original's: the sampler's seed, its rank, or the number "
         "that set_epoch is given is different",
     )
-
-
-def _is_row(indices: tuple[object, ...]) -> bool:
-    """Whether samples are taken at equal distances, as a sampler that does not shuffle takes them."""
-    numbers = [index for index in indices if isinstance(index, int)]
-    gaps = {later - earlier for earlier, later in zip(numbers, numbers[1:])}
-    return len(numbers) == len(indices) > 2 and len(gaps) == 1 and min(gaps) > 0
 
 
 def _repeats(comparison: Comparison, first: Difference) -> Cause | None:

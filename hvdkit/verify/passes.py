@@ -25,3 +25,10 @@ def pass_ended(run: Run, loader: int, epoch: int) -> bool:
         return any((d.loader, d.epoch) == (loader, epoch + 1) for step in run.steps[0] for d in step.draws)
     end = Event(PASS_ENDED, f"{loader} {epoch}")
     return any(end in step.events for step in run.steps[0])
+
+
+def is_row(indices: tuple[object, ...]) -> bool:
+    """Whether samples are taken at equal distances, as a sampler that does not shuffle takes them."""
+    numbers = [index for index in indices if isinstance(index, int)]
+    gaps = {later - earlier for earlier, later in zip(numbers, numbers[1:])}
+    return len(numbers) == len(indices) > 2 and len(gaps) == 1 and min(gaps) > 0

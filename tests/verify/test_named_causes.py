@@ -96,6 +96,12 @@ def test_a_loss_of_random_numbers_and_one_of_statistics(cause_of):
     assert "SyncBatchNorm" in cause.text and cause.rule == "HVD204"
 
 
+def test_another_batch_of_a_loader_that_does_not_train(cause_of):
+    trains = Draw(0, 1, (3, 0, 2), "DistributedSampler")
+    both = {"draws": (trains, Draw(1, 0, (8, 9)))}
+    assert "the loader that evaluates" in cause_of((0, 1), both, draws=(trains, Draw(1, 0, (8,)))).text
+
+
 def test_an_optimizer_that_was_loaded_before_it_was_wrapped(cause_of):
     loaded = {"number": 0, "state": (tensor("step of a", "s"),)}
     assert "wrap it first, then load" in cause_of((0, 1), loaded, rates=(0.2,), state=()).text

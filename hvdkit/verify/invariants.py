@@ -14,6 +14,7 @@ from hvdkit.verify.causes import STATE, Cause
 from hvdkit.verify.compare import writers
 from hvdkit.verify.decisions import check_decisions
 from hvdkit.verify.epochs import check_steps_of_epoch
+from hvdkit.verify.evaluations import check_evaluations
 from hvdkit.verify.invariant import Invariant
 from hvdkit.verify.order import check_order
 from hvdkit.verify.passes import first_epoch, training_loader
@@ -68,6 +69,7 @@ def check_invariants(original: Run, migrated: Run, causes: Causes = OF_TORCH) ->
         _rate(original, migrated, causes.rate),
         _writers(migrated, causes.writer),
         *check_order(migrated),
+        *check_evaluations(migrated),
         *(check_decisions(migrated, causes.metric) if causes.metric else ()),
         *(check_steps_of_epoch(original, migrated, causes.steps) if causes.steps else ()),
     )

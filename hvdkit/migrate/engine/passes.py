@@ -26,6 +26,8 @@ from hvdkit.migrate.read.room import roomy
 from hvdkit.migrate.report.locations import reported
 from hvdkit.migrate.write.apply import root_of
 
+ROUNDS = 2  # in which what rules find in their own result is carried out
+
 
 @dataclass(frozen=True)
 class Pass:
@@ -106,7 +108,7 @@ def _held_back(run: Run, root: Path) -> Pass:
     failed: dict[Names, FilePlan] = {}
     while True:
         attempt = _attempt(run, root, failed)
-        again = _again(run, attempt)
+        again = _settled(run, attempt)
         files = {names: _stable(file, again) for names, file in attempt.files.items()}
         more = {names: file for names, file in files.items() if file.problem and names not in failed}
         if not more:
@@ -163,10 +165,40 @@ def _again(run: Run, attempt: _Attempt) -> _Again:
     return _Again(facts, run_rules(facts, run.rules))
 
 
+def _settled(run: Run, attempt: _Attempt) -> _Again:
+    """What the rules find once what they find in their own result is carried out, too.
+
+    A program that starts Horovod only now, because code that it shares asks for ranks, has writers to guard.
+    """
+    again = _again(run, attempt)
+    for _ in range(ROUNDS):
+        more = {
+            names: found
+            for names, file in attempt.files.items()
+            if file.changed and (found := _edited(again, file.path))
+        }
+        if not more:
+            break
+        for names, found in more.items():
+            file = attempt.files[names]
+            made = rewrite(again.facts, again.facts.project.files[file.path], found)
+            if made is None or isinstance(made, Unwritable) or made.text == file.before:
+                return again  # reported as unstable
+            attempt.files[names] = replace(file, after=made.text)
+            attempt.rewritten[file.path] = made
+        again = _again(run, attempt)
+    return again
+
+
+def _edited(again: _Again, path: Path) -> list[Finding]:
+    """What would change a rewritten file once more."""
+    found = applied(again.findings.get(path, []), again.facts.options)
+    return [finding for finding in found if finding.edits]
+
+
 def _stable(file: FilePlan, again: _Again) -> FilePlan:
     """The file plan, taken back when a second run would change the file again."""
-    more = applied(again.findings.get(file.path, []), again.facts.options) if file.changed else []
-    first = next((finding for finding in more if finding.edits), None)
+    first = next(iter(_edited(again, file.path)), None) if file.changed else None
     if first is None:
         return file
     line = again.facts.project.files[file.path].line(first.place.node)

@@ -1,0 +1,65 @@
+"""Evaluations that each rank makes on a share of its own: what it finds there has to be reduced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hvdkit.verify.causes import Cause
+from hvdkit.verify.invariant import Invariant
+from hvdkit.verify.passes import training_loader
+from hvdkit.verify.records import PASS_ENDED, TF_DATA, Run
+
+CAUSE = Cause(
+    "HVD870",
+    "each rank evaluates on its own share and reduces nothing: sum the metric and the number of samples over "
+    "the ranks (hvd.allreduce with op=hvd.Sum) before it is printed, compared or ends the training, or "
+    "evaluate on all samples on every rank",
+)
+NAME = "what ranks find on shares of an evaluation is reduced"
+
+
+def check_evaluations(run: Run) -> Iterator[Invariant]:
+    """Reported where ranks evaluate on different samples. An evaluation is a whole pass, between two steps,
+    over a loader that does not train."""
+    loader = training_loader(run)
+    shared, alone = 0, 0
+    for place, other, epoch in _evaluations(run, loader):
+        drawn = [_drawn(run, rank, place, other, epoch) for rank in run.steps]
+        if all(drawn) and any(samples != drawn[0] for samples in drawn):
+            shared += 1
+            alone += not any(steps[place].collectives for steps in run.steps.values())
+    if shared:
+        seen = f"{alone} of {shared} evaluations without a collective" if alone else f"{shared} evaluations"
+        yield Invariant(NAME, not alone, seen, CAUSE)
+
+
+def _evaluations(run: Run, trains: int) -> Iterator[tuple[int, int, int]]:
+    """Place in the records, loader and pass, for passes that are begun and ended between two steps."""
+    length = min(len(steps) for steps in run.steps.values())
+    found: dict[int, list[tuple[int, int]]] = {}
+    for place, step in enumerate(run.steps[0][:length]):
+        for event in step.events:
+            if event.what == PASS_ENDED:
+                loader, epoch = map(int, event.detail.split())
+                if loader != trains and _within(run, place, loader, epoch):
+                    found.setdefault(loader, []).append((place, epoch))
+    for loader, passes in found.items():
+        places = [place for place, _ in passes]
+        # A loader whose passes end in each step is drawn from to train, as a second one of unlabelled data.
+        if places[0] > 1 and all(later - earlier > 1 for earlier, later in zip(places, places[1:])):
+            yield from ((place, loader, epoch) for place, epoch in passes)
+
+
+def _within(run: Run, place: int, loader: int, epoch: int) -> bool:
+    places = {
+        at
+        for at, step in enumerate(run.steps[0])
+        for draw in step.draws
+        if (draw.loader, draw.epoch) == (loader, epoch) and draw.sampler != TF_DATA
+    }
+    return places == {place}
+
+
+def _drawn(run: Run, rank: int, place: int, loader: int, epoch: int) -> set[object]:
+    draws = run.steps[rank][place].draws
+    return {sample for d in draws if (d.loader, d.epoch) == (loader, epoch) for sample in d.drawn}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 from hvdkit.verify.causes import Cause
 from hvdkit.verify.invariant import Invariant
@@ -111,7 +112,8 @@ def _by_loss(run: Run, cause: Cause) -> Iterator[Invariant]:
         return
     same = all(other[: len(first)] == first[: len(other)] for other in losses.values())
     seen = "every rank has the same loss in each step" if same else "by their losses: no loader gives them"
-    yield Invariant("ranks train on different samples", not same, seen, cause)
+    text = "no loader divides the data: give each rank its share, by hvd.rank() and hvd.size()"
+    yield Invariant("ranks train on different samples", not same, seen, replace(cause, text=text))
 
 
 def _apart(run: Run, loader: int, unlike: set[str]) -> Iterator[Invariant]:

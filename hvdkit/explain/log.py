@@ -131,7 +131,8 @@ _JOB = re.compile(
     r"|\b(?:mpirun|mpiexec|prterun|orted|prted|ORTE|PRTE|OMPI|Open MPI|MPI processes|MPI_Init|NCCL)\b"
     r"|PMI2?_Init|MPI_INIT|\b(?:ompi|orte|prte)_\w+|^(?:srun|slurmstepd): |\*\*\* Process received signal"
     r"|^\[[\w.-]+:\d+:\d+(?::\d+)?\] Caught signal \d+ \("
-    r"|mca_btl|btl_tcp|MPIJob|mpi-operator|/etc/mpi/",
+    r"|mca_btl|btl_tcp|MPIJob|mpi-operator|/etc/mpi/"
+    r"|^Checking ssh on all remote hosts|^ssh not successful for host ",
     re.MULTILINE,
 )
 

@@ -9,6 +9,8 @@ from hvdkit.explain.ended import FATAL, first
 from hvdkit.explain.follows import follows
 from hvdkit.explain.log import Log, Traceback
 
+# NCCL's errors in a framework's words: what NCCL says of them is the cause.
+_OF_NCCL = re.compile(r"nccl\w+ failed|NCCL error|ncclSystemError|ncclUnhandledCudaError|ncclInternalError")
 _LAUNCHER = re.compile(r"/horovod/run(?:ner)?/|/bin/horovodrun$|/bin/mpirun$")
 
 
@@ -16,7 +18,7 @@ def own_error(log: Log) -> Traceback | None:
     """The first traceback that no other rank's end explains; of the rank that ended first, if it has one."""
     if not log.is_job:
         return None
-    errors = [one for one in log.tracebacks if not follows(one.error) and not _launchers(one)]
+    errors = [one for one in log.tracebacks if not _explained(one.error) and not _launchers(one)]
     root = first(log)
     if root:
         own = [one for one in errors if one.rank == root.rank]
@@ -25,6 +27,10 @@ def own_error(log: Log) -> Traceback | None:
         others = [one for one in errors if one.rank is None or root.signal not in FATAL]
         errors = own or others
     return errors[0] if errors else None
+
+
+def _explained(error: str) -> bool:
+    return follows(error) or _OF_NCCL.search(error) is not None
 
 
 def _launchers(traceback: Traceback) -> bool:

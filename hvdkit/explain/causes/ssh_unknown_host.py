@@ -10,7 +10,7 @@ CAUSE = Cause(
     why="The name is in no DNS and in no /etc/hosts of the host that starts the job.",
     fix=("getent hosts {host} must print its address: correct -H, or add it to /etc/hosts on all hosts"),
     find=says(
-        r"ssh: Could not resolve hostname (?P<host>[^:\s]+)",
+        r"ssh: Could not resolve hostname (?P<host>[^:\s]+)(?!:\d+:)",
         in_job=True,
     ),
     excerpt="""\

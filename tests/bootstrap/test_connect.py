@@ -107,7 +107,8 @@ def test_process_sets_may_come_later_and_init_may_come_again(port: str) -> None:
 
 
 def test_a_rank_that_does_not_come_is_named_on_all_others_within_the_bound(port: str) -> None:
-    variables = {"MASTER_PORT": port, "HVDKIT_START_TIMEOUT": "6"}
+    # A busy machine takes seconds until rank 0 listens.
+    variables = {"MASTER_PORT": port, "HVDKIT_START_TIMEOUT": "15"}
     jobs = [start(TOGETHER + MEET, rank, 3, **variables) for rank in (0, 2)]
     for job in jobs:
         assert job.stdout is not None and job.stdout.readline() == "here\n"
@@ -117,12 +118,12 @@ def test_a_rank_that_does_not_come_is_named_on_all_others_within_the_bound(port:
         job.stdin.write("\n")
         job.stdin.flush()
     results = [ended(job) for job in jobs]
-    assert time.monotonic() - began < 60
+    assert time.monotonic() - began < 90
     host = socket.gethostname()
     for code, stdout, stderr in results:
         assert (code, stdout) == (1, "")
         assert (
-            f"MeetingError: of 3 ranks, rank 1 did not connect within 6 s; connected: {host}: ranks 0, 2"
+            f"MeetingError: of 3 ranks, rank 1 did not connect within 15 s; connected: {host}: ranks 0, 2"
             in stderr
         )
 

@@ -8,7 +8,8 @@ CAUSE = Cause(
     id="mpirun_old",
     title="mpirun takes {host}:{slots} for the name of a host",
     why=(
-        "It does not know slots behind a host: it is an Open MPI older than horovodrun expects, or not Open MPI."
+        "It does not know slots behind a host: it is an Open MPI older than horovodrun expects, or not Open "
+        "MPI."
     ),
     fix=(
         "`which mpirun` and `mpirun --version` must show Open MPI 4 or later; another one comes first on the "

@@ -162,7 +162,25 @@ def run(trial: Trial, python: str, scratch: Path, timeout: str) -> Result:
     else:
         # Without the progress; what a script that failed printed last is part of the reason.
         said = done.stderr[max(done.stderr.find("hvdkit verify: "), 0) :].strip()
-    return Result(judged(trial, done.returncode, said), said, seconds, trial.digest)
+    outcome = judged(trial, done.returncode, said)
+    return Result(outcome, without_paths(said, folder, python), seconds, trial.digest)
+
+
+def without_paths(said: str, folder: Path, python: str) -> str:
+    """What verify said, with the paths of this machine replaced: results are compared between machines.
+
+    folder: the trial's, in which scripts are named by their file names. python: that verify ran under.
+    """
+    # The environment may be inside hvdkit's folder: the longer path first.
+    environment = Path(shutil.which(python) or python).absolute().parents[1]
+    places = {
+        f"{folder.absolute()}{os.sep}": "",
+        str(environment): "ENVIRONMENT",
+        str(HERE.parent.absolute()): "HVDKIT",
+    }
+    for path in sorted(places, key=len, reverse=True):
+        said = said.replace(path, places[path])
+    return said
 
 
 def judged(trial: Trial, code: int, said: str) -> str:

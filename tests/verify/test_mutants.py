@@ -69,3 +69,21 @@ def test_outcomes(mutants, cause, code, said, outcome):
 def test_the_page_is_made_from_the_results(mutants):
     tried = mutants.results_of(list(mutants.trials()))
     assert mutants.PAGE.read_text(encoding="utf-8") == mutants.page(tried)
+
+
+def test_a_result_names_no_path_of_the_machine(mutants, tmp_path):
+    folder, environment = tmp_path / "program-name", mutants.HERE.parent / ".venv"
+    said = "\n".join(
+        [
+            f'File "{folder}/migrated.py", line 4',
+            f'File "{environment}/lib/torch/optim.py", line 9',
+            f'File "{mutants.HERE.parent}/hvdkit/verify/report.py", line 2',
+            "No such file: /data/train",
+        ]
+    )
+    assert mutants.without_paths(said, folder, f"{environment}/bin/python").splitlines() == [
+        'File "migrated.py", line 4',
+        'File "ENVIRONMENT/lib/torch/optim.py", line 9',
+        'File "HVDKIT/hvdkit/verify/report.py", line 2',
+        "No such file: /data/train",
+    ]

@@ -110,7 +110,7 @@ def _is_framework(statement: ast.stmt) -> bool:
 def _joined(names: Names, line: str, early: int | None, dropped: Sequence[Edit]) -> Edit | None:
     """`from x import new` as one more name of the `from x import a, c` that is there, in their order.
 
-    Not where an import of this statement is dropped, or where it stands below the first line that needs it.
+    None where an import of this statement is removed, or where it is below the first line that needs it.
     """
     source, wanted = names.source, ast.parse(line).body[0]
     if not isinstance(wanted, ast.ImportFrom):

@@ -233,13 +233,16 @@ def in_groups(facts: Facts, loader: Loader) -> bool:
 
 def plain_sampler(facts: Facts, loader: Loader) -> ast.Call | None:
     """The `RandomSampler(data)` or `SequentialSampler(data)` of this loader alone, in its own file."""
-    call = _own_sampler(facts, loader, RANDOM, SEQUENTIAL)
-    return call if call is not None and not call.keywords and len(call.args) == 1 else None
+    return _of_one_argument(_own_sampler(facts, loader, RANDOM, SEQUENTIAL))
 
 
 def picking_sampler(facts: Facts, loader: Loader) -> ast.Call | None:
     """The `SubsetRandomSampler(indices)` of this loader alone, in its own file."""
-    call = _own_sampler(facts, loader, PICKED)
+    return _of_one_argument(_own_sampler(facts, loader, PICKED))
+
+
+def _of_one_argument(call: ast.Call | None) -> ast.Call | None:
+    """A call that has one argument, given by position."""
     return call if call is not None and not call.keywords and len(call.args) == 1 else None
 
 

@@ -162,7 +162,7 @@ def _agreed_bindings(facts: Facts) -> dict[ast.AST, bool]:
 
 
 def _gives_agreed(facts: Facts, names: Names, binding: Binding) -> bool:
-    """Whether a collective's result stands in what a variable is assigned."""
+    """Whether what a variable is assigned contains a collective's result."""
     return any(is_agreed(facts, names, call) for call in _assigned(names, binding, ast.Call))
 
 

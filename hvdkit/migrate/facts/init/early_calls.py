@@ -1,4 +1,4 @@
-"""Calls of Horovod that a script comes to before anything can have started it."""
+"""Calls of Horovod that a script reaches before anything can have started it."""
 
 from __future__ import annotations
 

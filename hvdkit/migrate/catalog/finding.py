@@ -8,7 +8,7 @@ from typing import Any
 
 from hvdkit.migrate.edits import Maker, attempt
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.facts.programs.reached_code import only_single
+from hvdkit.migrate.facts.programs.reached_code import of_one_process
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import WAITING, Applicability, Finding, Made, Obstacle
 
@@ -53,7 +53,7 @@ def restored(
     Safe where only programs of one process come to it; needed where the ranks of a distributed script do
     the same already.
     """
-    make_finding = safe if only_single(facts, names) else needed
+    make_finding = safe if of_one_process(facts, names) else needed
     return make_finding(facts, rule, names, node, message, make, *args)
 
 

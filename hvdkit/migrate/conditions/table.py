@@ -12,6 +12,7 @@ from hvdkit.migrate.conditions.answers import Answer, Code, open_at, places, row
 from hvdkit.migrate.conditions.devices import initialised, own_device
 from hvdkit.migrate.conditions.leftovers import leftovers
 from hvdkit.migrate.conditions.paths import kept_from, stays_zero
+from hvdkit.migrate.conditions.same_samples import differing_samples
 from hvdkit.migrate.conditions.starts import STARTS_ITSELF, starts_itself
 from hvdkit.migrate.conditions.tensorflow_table import tensorflow_conditions
 from hvdkit.migrate.facts import Facts, Site
@@ -19,9 +20,8 @@ from hvdkit.migrate.facts.coverage.early_copies import early_copies
 from hvdkit.migrate.facts.coverage.own_weights import own_weights
 from hvdkit.migrate.facts.coverage.unseen_training import unseen_training
 from hvdkit.migrate.facts.data.downloads import downloads_by_hand, waited_for
-from hvdkit.migrate.facts.data.folder_orders import folder_orders
+from hvdkit.migrate.facts.data.made_from import dataset_sources
 from hvdkit.migrate.facts.data.random_batches import drawn_apart, made_apart
-from hvdkit.migrate.facts.data.random_splits import unseeded_picks, unseeded_shuffles, unseeded_splits
 from hvdkit.migrate.facts.data.sample_code import prepares_data
 from hvdkit.migrate.facts.data.samplers_of_hosts import same_on_hosts
 from hvdkit.migrate.facts.data.sharding import (
@@ -58,9 +58,6 @@ from hvdkit.migrate.values.arguments import keyword
 
 UNDERSTOOD = "all training code is understood"
 NOT_UNDERSTOOD = "nothing that hvdkit recognizes averages the gradients of the training at {}"
-DIVIDED = "each rank splits the data differently, and trains on samples that another validates on: {}"
-DRAWN = "each rank draws this separately, and what is split or computed with it differs: {}"
-LISTED = "hosts list the files of a folder in different orders, and samples are divided by their numbers: {}"
 NOT_TRAINED = "nothing is trained here"
 ALONE = "nothing is trained here: started alone, as before, its one process writes"
 WRITTEN = "files are written by rank 0 only"
@@ -110,16 +107,9 @@ def _uses_horovod(facts: Facts, program: ProgramFacts) -> bool:
 
 
 def _sharded(facts: Facts, program: ProgramFacts) -> Answer:
-    apart: list[Code] = [site for site, _ in unseeded_splits(facts, program)]
-    apart += unseeded_shuffles(facts, program)
-    if apart:
-        return open_at(DIVIDED, apart)
-    drawn = list(unseeded_picks(facts, program))
-    if drawn:
-        return open_at(DRAWN, drawn)
-    listed = list(folder_orders(facts, program))
-    if listed:
-        return open_at(LISTED, listed)
+    apart = differing_samples(facts, program, list(dataset_sources(facts, program)))
+    if apart is not None:
+        return apart
     loaders = training_loaders(facts, program)
     if not loaders:
         own = own_loaders(facts, program)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from hvdkit.migrate.conditions.answers import Answer, Code, open_at, places, row
+from hvdkit.migrate.conditions.same_samples import differing_samples
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.coverage.unseen_training import unseen_training
 from hvdkit.migrate.facts.keras import vocabulary as words
@@ -16,8 +17,10 @@ from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.programs.tensorflow_programs import loopless_steps, training_step_loops
 from hvdkit.migrate.facts.tensorflow.datasets import dataset_chains
-from hvdkit.migrate.facts.tensorflow.iterators import drawn_steps, own_order, shuffles_apart
+from hvdkit.migrate.facts.tensorflow.iterators import drawn_steps, draws_from, own_order, shuffles_apart
+from hvdkit.migrate.facts.tensorflow.loaded_models import trained_as_loaded
 from hvdkit.migrate.facts.tensorflow.own_shares import by_size, is_cut, is_own_part, takes_share
+from hvdkit.migrate.facts.tensorflow.samples import pipeline_sources
 from hvdkit.migrate.facts.tensorflow.saving_calls import other_writers, saves, summaries
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Condition, State
@@ -69,6 +72,9 @@ def _device(facts: Facts, program: ProgramFacts) -> Answer:
 
 
 def _sharded(facts: Facts, program: ProgramFacts) -> Answer:
+    apart = differing_samples(facts, program, list(pipeline_sources(facts, program)))
+    if apart is not None:
+        return apart
     drawn = [dataset for dataset in dataset_chains(facts).training if dataset.names in program.files]
     fitted = {x: call for call in _fits(facts, program) if (x := call.argument("x")) is not None}
     few = {x for x, call in fitted.items() if by_size(facts, call.names, call.argument("steps_per_epoch"))}
@@ -79,16 +85,16 @@ def _sharded(facts: Facts, program: ProgramFacts) -> Answer:
         if not is_cut(facts, chain)
         if not shuffles_apart(facts, chain) or not (dataset.node in few or takes_share(facts, chain))
     ]
-    followed = {dataset.node for dataset in drawn}
+    nodes = {dataset.node for dataset in drawn}
+    followed = set(nodes)
     for x, call in fitted.items():
         own = is_own_part(facts, call.names, x) or (x in few and own_order(facts, call.names, x))
         if x not in followed and not own:
             whole.append((call.names, x))
         followed.add(x)
     for loop in (loop for loop in training_step_loops(facts) if loop.names in program.files):
-        over = set() if isinstance(loop.node, ast.While) else set(ast.walk(loop.node.iter))
         steps = drawn_steps(facts, loop)
-        if not over & {dataset.node for dataset in drawn} and not by_size(facts, loop.names, steps):
+        if not draws_from(loop, nodes) and not by_size(facts, loop.names, steps):
             whole.append((loop.names, loop.node))
     whole += [(step.names, step.node) for step in loopless_steps(facts) if step.names in program.files]
     if whole:
@@ -119,11 +125,14 @@ def _optimizer(facts: Facts, program: ProgramFacts) -> Answer:
             reduced = is_distributed(facts, gradient)
             (done if reduced else bare).append((gradient.names, gradient.node))
     bare += unseen_training(facts, program)
+    bare += [(model.names, model.node) for model in trained_as_loaded(facts) if model.names in program.files]
     if bare:
         return open_at("gradients are not averaged at {}", bare)
     # A graph of TensorFlow 1 has no tape: its optimizer is Horovod's where it computes the gradients.
     done += [
-        (site.names, site.node) for site in facts.calls(*words.OPTIMIZERS) if site.names in program.files
+        (site.names, site.node)
+        for site in facts.calls(*words.OPTIMIZERS, *words.DISTRIBUTED_LOADS)
+        if site.names in program.files
     ]
     if not done:
         return Answer(State.OPEN, "no optimizer was found")

@@ -51,6 +51,7 @@ _SAME_TENSORFLOW = (
     *((f"{keras}models.{name}", f"keras.{name}") for keras in _KERAS for name in ("Model", "Sequential")),
     *((f"{keras}optimizers.legacy.", "keras.optimizers.") for keras in _KERAS),
     *((f"{keras}optimizers.experimental.", "keras.optimizers.") for keras in _KERAS),
+    *((f"{keras}experimental.CosineDecay", "keras.optimizers.schedules.CosineDecay") for keras in _KERAS),
     *((keras, "keras.") for keras in _KERAS[:-1]),
     *((f"tensorflow.{part}.", f"keras.{part}.") for part in ("losses", "metrics", "optimizers")),
     ("tensorflow.compat.v2.", "tensorflow."),

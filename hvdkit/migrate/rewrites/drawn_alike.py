@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.facts.data.picks import seed_argument
 from hvdkit.migrate.facts.data.random_splits import (
     GENERATOR,
     LIBRARY,
     LIBRARY_OF,
+    PICKS,
     can_write,
     in_place,
 )
@@ -16,6 +18,7 @@ from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.launch.which_processes import sometimes_alone
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.reached_code import started
+from hvdkit.migrate.index.names import FUNCTIONS, LOOPS
 from hvdkit.migrate.plan import Edit
 
 OWN_GENERATORS = {"random": "Random", "numpy": "RandomState"}
@@ -56,13 +59,46 @@ def split_by_rank_0(facts: Facts, site: Site) -> Edit:
 def drawn_alike(facts: Facts, site: Site) -> Edit | list[Edit]:
     """The draw by a generator of its own, so that nothing else is drawn alike. Raises CannotEdit.
 
-    Where its library or the generator cannot be named, rank 0's.
+    Each draw of a file has another seed: two masks of one shape stay independent. Where its library or the
+    generator cannot be named, rank 0's.
     """
     names, call = site.names, site.node
     if LIBRARY_OF[site.name] == "torch":
         if can_write(site, GENERATOR) and not any(keyword.arg == "device" for keyword in call.keywords):
-            return edits.add_arguments(names.source, call, [GENERATOR])
+            seed = GENERATOR.replace("(0)", f"({_earlier(facts, site)})")
+            return edits.add_arguments(names.source, call, [seed])
     elif isinstance(call.func, ast.Attribute):
-        made = f"{names.source.segment(call.func.value)}.{OWN_GENERATORS[LIBRARY_OF[site.name]]}(0)"
+        generator = f"{OWN_GENERATORS[LIBRARY_OF[site.name]]}({_earlier(facts, site)})"
+        made = f"{names.source.segment(call.func.value)}.{generator}"
         return edits.replace(names.source, call.func.value, made)
     return drawn_by_rank_0(facts, site)
+
+
+def _earlier(facts: Facts, site: Site) -> int:
+    """How many draws of the same library stand above one in its file."""
+    alike = [name for name, library in LIBRARY_OF.items() if library == LIBRARY_OF[site.name]]
+    place = (site.node.lineno, site.node.col_offset)
+    calls = {other.node for other in facts.calls(*alike) if other.names is site.names}
+    return sum((call.lineno, call.col_offset) < place for call in calls)
+
+
+def seeded_there(site: Site) -> list[Edit]:
+    """A seed as the draw's argument, or in a line above the loops around it. Raises CannotEdit.
+
+    Not a generator made anew in each turn of a loop, which would give the same numbers each time.
+    """
+    names, call = site.names, site.node
+    argument = seed_argument(site)
+    if argument:
+        return [edits.add_arguments(names.source, call, [f"{argument}=0"])]
+    library = PICKS.get(site.name)
+    module, dot, _ = names.source.segment(call.func).rpartition(".")
+    if library not in OWN_GENERATORS or not dot:
+        raise edits.CannotEdit("the generator that draws it has no seed that could be written here")
+    statement = names.statement(call)
+    for parent in names.ancestors(statement):
+        if isinstance(parent, FUNCTIONS):
+            break
+        if isinstance(parent, LOOPS):
+            statement = parent
+    return [edits.before(names.source, statement, [f"{module}.seed(0)"])]

@@ -30,6 +30,10 @@ NEEDS = {
     "socket": (r"socket\.", "import socket"),
     "dispatch_clip_grad": (r"dispatch_clip_grad\(", "from timm.utils import dispatch_clip_grad"),
     "tf": (r"tf\.", "import tensorflow as tf"),
+    "hvd_load_model": (
+        r"hvd_load_model\b",
+        "from {package}.tensorflow.keras import load_model as hvd_load_model",
+    ),
     "hvd_callbacks": (
         r"hvd_callbacks[.(]",
         "from {package}.tensorflow.keras import callbacks as hvd_callbacks",

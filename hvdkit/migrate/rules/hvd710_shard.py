@@ -115,11 +115,12 @@ def _dataset(
 
 
 def _arrays(facts: Facts, call: ModelCall) -> Iterator[Finding]:
+    """What fit is given without a dataset: arrays where it has targets or a batch size, which datasets have not."""
     names = call.names
     x, y = call.argument("x"), call.argument("y")
     if call.spread or x is None:
         yield _left_whole(facts, names, call.node, "the training data of this fit comes from * or **")
-    elif y is None or isinstance(y, ast.Constant):
+    elif (y is None or isinstance(y, ast.Constant)) and call.argument("batch_size") is None:
         if own_order(facts, names, x):
             yield from _iterator(facts, call, x)
         elif not rank_kinds(facts).inside(names, x):

@@ -13,15 +13,18 @@ from hvdkit.migrate.facts.keras import vocabulary as words
 from hvdkit.migrate.facts.keras.applied import applied_gradients
 from hvdkit.migrate.facts.keras.keras_version import pinned
 from hvdkit.migrate.facts.keras.model_calls import ModelCall, custom_step, given_optimizer, takes_default
-from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.horovod_import import horovod_module, horovod_name
 from hvdkit.migrate.facts.programs.programs import programs_of
-from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_compiles
+from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_compiles, migrating_files
+from hvdkit.migrate.facts.tensorflow.loaded_models import trained_as_loaded
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Applicability, Edit, Finding
 from hvdkit.migrate.rewrites.tensorflow import keras, scaled_by_name
+from hvdkit.migrate.values.arguments import unpacks
 from hvdkit.migrate.values.value import Value
 
 MESSAGE = "the gradients are averaged over the ranks before they are applied"
+LOADED = "the model trains with the optimizer that was saved with it, and hvd.load_model wraps that"
 KERAS_3 = (
     "with TensorFlow 2.15 and earlier; under Keras 3 (TensorFlow 2.16 and later) plain Horovod's optimizer "
     "silently averages nothing: there, run `hvdkit migrate --target hvdkit`, which serves Keras 2 and 3"
@@ -40,6 +43,9 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 
 def _findings(facts: Facts) -> Iterator[Finding]:
+    for model in trained_as_loaded(facts):
+        if model.names in migrating_files(facts):
+            yield required(facts, "HVD712", model.names, model.node, LOADED, _loaded, facts, model)
     by_hand = {v for step in applied_gradients(facts) for v in facts.flow.values(step.names, step.optimizer)}
     seen: set[ast.AST] = set()
     for call in migrating_compiles(facts):
@@ -69,6 +75,18 @@ def _findings(facts: Facts) -> Iterator[Finding]:
             yield refused("HVD712", names, optimizer or call.node, message, advice)
             continue
         yield from _wrapped(facts, call, optimizer, made, bool(made & by_hand), seen)
+
+
+def _loaded(facts: Facts, model: Value) -> list[Edit]:
+    """hvd.load_model, which wraps the optimizer that was saved. Raises CannotEdit."""
+    names, call = model.names, model.node
+    if not isinstance(call, ast.Call) or len(call.args) > 1 or unpacks(call):
+        raise edits.CannotEdit("hvd.load_model has other arguments after the path")
+    if {item.arg for item in call.keywords} - {"filepath", "custom_objects"}:
+        raise edits.CannotEdit("hvd.load_model takes a path and custom_objects")
+    short = horovod_module(facts, names).endswith(".keras")
+    name = f"{horovod_name(facts, names)}.load_model" if short else "hvd_load_model"
+    return [edits.replace(names.source, call.func, name)]
 
 
 def _wrapped(
@@ -124,7 +142,8 @@ RULE = Rule(
     what=(
         "Wraps the optimizer of a model that fit trains in hvd.DistributedOptimizer: where it is made, or "
         "in the call of "
-        'compile. A name such as "adam" becomes keras.optimizers.get("adam") first. A model whose class may choose its '
+        'compile. A name such as "adam" becomes keras.optimizers.get("adam") first. A model that is trained as it was '
+        "loaded is loaded by hvd.load_model. A model whose class may choose its "
         "own optimizer, when compile is given none, is left to you."
     ),
     why="It averages the gradients of all ranks before they are applied. Without it every rank trains a different model.",

@@ -6,12 +6,15 @@ import ast
 
 from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, Binding, Names
 
+DEFINITIONS = ("def", "class")
+
 
 def reaching(names: Names, name: str, use: ast.AST) -> tuple[Binding, ...]:
     """The bindings of a name without those that run after a use of it in the same function.
 
-    `inner = model` above `model = DDP(model)` is the model itself. Only plain assignments are left out, and
-    only for a use in the scope that they belong to: a function inside may run at any time.
+    `inner = model` above `model = DDP(model)` is the model itself. A function or class that is defined again
+    is what its last definition above the use made it. This is so only for a use in the scope that they belong
+    to: a function inside may run at any time.
     """
     scope = names.scope(use)
     bindings = names.bindings(name, use)
@@ -20,6 +23,10 @@ def reaching(names: Names, name: str, use: ast.AST) -> tuple[Binding, ...]:
     loops: set[ast.AST] = {parent for parent in names.ancestors(use) if isinstance(parent, LOOPS)}
     statement = names.statement(use)
     kept = [b for b in bindings if not _comes_later(names, b, statement, loops)]
+    again = [b for b in kept if b.kind in DEFINITIONS and _defined_before(names, b, use)]
+    if len(again) > 1:
+        last = max(_place(b.node) for b in again)
+        kept = [b for b in kept if _place(b.node) >= last]
     return tuple(kept if kept else bindings)
 
 
@@ -125,7 +132,14 @@ def _always_before(names: Names, statement: ast.stmt, use: ast.AST) -> bool:
     return False
 
 
+def _defined_before(names: Names, binding: Binding, use: ast.AST) -> bool:
+    return isinstance(binding.node, ast.stmt) and _always_before(names, binding.node, use)
+
+
 def _comes_later(names: Names, binding: Binding, use: ast.stmt, loops: set[ast.AST]) -> bool:
+    if isinstance(binding.node, ast.stmt) and binding.kind in DEFINITIONS:
+        below = binding.node.lineno > (use.end_lineno or use.lineno)
+        return below and not any(parent in loops for parent in names.ancestors(binding.node))
     if binding.kind != "assign" or not isinstance(binding.node, ast.Name):
         return False
     if names.scope(binding.node) is not names.scope(use):

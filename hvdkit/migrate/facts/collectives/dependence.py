@@ -97,7 +97,7 @@ class Dependence:
             if answer is not None:
                 return answer
             given.append((names, binding.value))
-        elif binding.kind == "assign" and binding.value is not None:
+        elif binding.kind in ("assign", "with") and binding.value is not None:
             given += _part_of(self.facts, names, binding.value, binding.path)
         return any(self._of(where, value, seen) for where, value in given)
 
@@ -230,7 +230,7 @@ def same_uses(names: Names, part: ast.AST) -> list[ast.expr]:
 
 
 def _put_into(facts: Facts, names: Names, part: ast.AST) -> Iterator[ast.expr]:
-    """What a file puts into the thing that a variable, an attribute or an entry holds:
+    """What a file puts into the thing that a variable, an attribute or an entry holds, and the tests above:
     `losses.append(loss.item())`, `meter.update(loss)`, `scores[epoch] = score`.
 
     A library's module holds nothing: `os.remove(old)`.
@@ -245,9 +245,11 @@ def _put_into(facts: Facts, names: Names, part: ast.AST) -> Iterator[ast.expr]:
             if isinstance(names.parents[changed], ast.Expr):
                 if not any(_holds_collective(facts, *method) for method in own):
                     yield from (*changed.args, *(item.value for item in changed.keywords))
+                    yield from tests_above(names, use)
         elif isinstance(around, ast.Subscript) and isinstance(around.ctx, ast.Store):
             if isinstance(changed, (ast.Assign, ast.AugAssign)):
                 yield changed.value
+                yield from tests_above(names, use)
 
 
 def bindings_of(facts: Facts, names: Names, part: ast.AST) -> list[tuple[Names, Binding]]:

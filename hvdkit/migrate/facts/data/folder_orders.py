@@ -9,43 +9,37 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from hvdkit.migrate.facts.collectives.dependence import Dependence
-from hvdkit.migrate.facts.data.sample_code import is_dataset, reads_sample
+from hvdkit.migrate.facts.data.made_from import Samples, calls_behind
 from hvdkit.migrate.facts.data.set_orders import keeps_order
-from hvdkit.migrate.facts.data.training_loaders import training_loaders
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.programs.reached_code import runs_in
 from hvdkit.migrate.index.names import Names
 
-LISTS = ("os.listdir", "glob.glob", "glob.iglob")
+WALK = "os.walk"  # gives folders, each with a list of its files: nothing around it sorts both
+LISTS = (
+    "os.listdir",
+    "glob.glob",
+    "glob.iglob",
+    "imutils.paths.list_images",
+    "tensorflow.io.gfile.glob",
+    "tensorflow.io.gfile.listdir",
+    WALK,
+)
 OF_PATHS = ("iterdir", "glob", "rglob")
 PATHS = ("pathlib.Path", "pathlib.PosixPath")
-MAX_CALLERS = 3
 
 
-def folder_orders(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Names, ast.Call]]:
-    """The listings by whose order a program numbers samples: in a data set, or for what it is made of."""
+def folder_orders(facts: Facts, program: ProgramFacts, samples: Samples) -> list[tuple[Names, ast.Call]]:
+    """The listings by whose order a program numbers its samples, or what they are made of."""
     if program.kind == "ddp":
-        return  # its hosts number them apart already
+        return []  # its hosts number them apart already
     listings = {
         call: names
         for names, call in _listings(facts)
         if names in program.files and not _is_ordered(names, call) and runs_in(facts, program, names, call)
     }
-    if not listings:
-        return
-    search = _Listed(facts, set(listings))
-    for loader in training_loaders(facts, program):
-        if loader.dataset is not None:
-            search.holds(loader.names, loader.dataset)
-    for names, made in _datasets_made(facts):
-        if names in program.files:
-            for argument in (*made.args, *(item.value for item in made.keywords)):
-                search.holds(names, argument)
-    for call, names in listings.items():
-        if call in search.found or _in_dataset(facts, names, call):
-            yield names, call
+    return calls_behind(facts, listings, samples)
 
 
 def _listings(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
@@ -54,41 +48,6 @@ def _listings(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
         for names, call, receiver in facts.methods(method):
             if any(value.name in PATHS for value in facts.flow.values(names, receiver)):
                 yield names, call
-
-
-def _datasets_made(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
-    """The calls that make data sets of the project's own classes."""
-    for names in facts.files:
-        for owner in names.of_kind(ast.ClassDef):
-            if is_dataset(facts, names, owner):
-                for where in facts.files:
-                    yield from ((where, call) for call in where.calls.get(owner.name, ()))
-
-
-class _Listed(Dependence):
-    """The listings that something is made of."""
-
-    def __init__(self, facts: Facts, listings: set[ast.Call]) -> None:
-        super().__init__(facts)
-        self._listings = listings
-        self.found: set[ast.AST] = set()
-
-    def at(self, names: Names, part: ast.AST) -> bool | None:
-        if part in self._listings:
-            self.found.add(part)
-        return None  # there may be others
-
-
-def _in_dataset(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
-    """Whether a node runs while a data set is made: in one of its methods, or in what they call."""
-    function = names.function(node)
-    if function is None or depth > MAX_CALLERS or reads_sample(facts, names, node):
-        return False
-    owner = names.parents.get(function)
-    if isinstance(owner, ast.ClassDef) and is_dataset(facts, names, owner):
-        return True
-    sites = facts.flow.call_sites(names, function)
-    return any(_in_dataset(facts, where, call, depth + 1) for where, call in sites)
 
 
 def _is_ordered(names: Names, call: ast.Call) -> bool:
@@ -103,7 +62,14 @@ def _is_ordered(names: Names, call: ast.Call) -> bool:
     parent = names.parents[call]
     if isinstance(parent, ast.Compare) and isinstance(parent.ops[0], (ast.In, ast.NotIn)):
         return True
+    if not sortable(names, call) and isinstance(statement, ast.For):
+        return any(_sorts(inside) for part in statement.body for inside in names.calls_in(part))
     return bool(_holders(names, statement) & _sorted_later(names, statement))
+
+
+def sortable(names: Names, call: ast.Call) -> bool:
+    """Whether `sorted()` around a listing is enough."""
+    return WALK not in names.qualified(call.func)
 
 
 def _sorts(call: ast.Call) -> bool:

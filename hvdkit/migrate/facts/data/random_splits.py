@@ -58,7 +58,7 @@ def unseeded_splits(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Site,
     for site in facts.calls(*SPLITS):
         position, parameter, text = SPLITS[site.name]
         call = site.node
-        said = any(keyword.arg in ("shuffle", parameter) for keyword in call.keywords)
+        said = any(keyword.arg == parameter or _in_order(keyword) for keyword in call.keywords)
         if (
             site.names in program.files
             and LIBRARY[site.name] not in seeded
@@ -67,6 +67,10 @@ def unseeded_splits(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Site,
             and given(call, position, parameter) is None
         ):
             yield site, text
+
+
+def _in_order(keyword: ast.keyword) -> bool:
+    return keyword.arg == "shuffle" and isinstance(keyword.value, ast.Constant) and not keyword.value.value
 
 
 def unseeded_shuffles(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Names, ast.Call]]:

@@ -8,10 +8,12 @@ from typing import Union
 
 from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.keras import vocabulary as words
 from hvdkit.migrate.facts.keras.applied import Applied
 from hvdkit.migrate.facts.keras.mentions import tensorflow_callers
 from hvdkit.migrate.facts.keras.model_calls import ModelCall
 from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, Names
+from hvdkit.migrate.values.value import Value
 
 MAX_CALLERS = 8
 # What a script calls for each batch: an optimizer's step, or model.train_on_batch(...).
@@ -50,6 +52,8 @@ def _outward(
     statement = names.statement(node)
     for parent in names.ancestors(node):
         if isinstance(parent, LOOPS) and child in parent.body:
+            if in_train_step(facts, names, parent):
+                return
             inside = graph or _in_graph(facts, names, parent)
             yield StepLoop(names, parent, statement, step, inside)
             return
@@ -62,6 +66,15 @@ def _outward(
                 yield from _outward(facts, step, where, call, (*seen, parent), False)
             return
         child = parent
+
+
+def in_train_step(facts: Facts, names: Names, node: ast.AST) -> bool:
+    """Whether a node is in the train_step of a Keras model: fit has the loop over batches, outside of it."""
+    function = names.function(node)
+    owner = names.parents.get(function) if function is not None else None
+    if getattr(function, "name", "") != "train_step" or not isinstance(owner, ast.ClassDef):
+        return False
+    return bool(words.BASES & facts.flow.bases(Value("class", owner.name, owner, names)))
 
 
 def _in_graph(facts: Facts, names: Names, node: ast.AST) -> bool:

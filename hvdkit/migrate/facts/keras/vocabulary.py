@@ -60,7 +60,16 @@ KERAS_OPTIMIZERS = ("keras.optimizers.", "keras.mixed_precision.", "tensorflow_a
 OPTIMIZER_CLASSES = ("keras.optimizers.", "tensorflow.train.", "tensorflow.compat.v1.train.")
 TAPE = "tensorflow.GradientTape"
 VARIABLES = ("trainable_variables", "trainable_weights", "variables", "weights")  # attributes of a model
-MODELS = ("keras.Sequential", "keras.Model", "keras.applications.", "keras.models.")
+LOADS = ("keras.models.load_model", "keras.saving.load_model")
+DISTRIBUTED_LOADS = frozenset(f"{module}.load_model" for module in MODULES)
+MODELS = (
+    "keras.Sequential",
+    "keras.Model",
+    "keras.applications.",
+    "keras.models.",
+    "keras.saving.load_model",
+    *sorted(DISTRIBUTED_LOADS),
+)
 # Models whose compile is Keras's own.
 PLAIN_MODELS = ("keras.Sequential", "keras.Model", "keras.applications.", "keras.models.clone_model")
 BASES = frozenset(("keras.Model", "keras.Sequential"))

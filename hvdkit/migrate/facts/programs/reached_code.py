@@ -206,3 +206,8 @@ def only_single(facts: Facts, names: Names) -> bool:
     Those that train nothing, and share it, start Horovod as well (HVD110).
     """
     return kinds_of(facts, names) - {"none"} == {"single"}
+
+
+def of_one_process(facts: Facts, names: Names) -> bool:
+    """The same of programs of either framework."""
+    return only_single(facts, names) or kinds_of(facts, names) - {"none"} == {"tf-single"}

@@ -1,0 +1,26 @@
+"""Models that a program loads with their optimizer, and trains on: Keras's own load_model wraps none."""
+
+from __future__ import annotations
+
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.keras import vocabulary as words
+from hvdkit.migrate.facts.keras.model_calls import keras_calls
+from hvdkit.migrate.facts.programs.tensorflow_programs import training_files
+from hvdkit.migrate.values.value import Value
+
+
+def trained_as_loaded(facts: Facts) -> list[Value]:
+    """The calls of Keras's load_model whose result fit or train_on_batch trains, and nothing compiles."""
+    values = facts.flow.values
+    calls = [call for call in keras_calls(facts) if call.names in training_files(facts)]
+    compiled = {
+        value for call in calls if call.method == "compile" for value in values(call.names, call.model)
+    }
+    found = {
+        value
+        for call in calls
+        if call.method in ("fit", "fit_generator", "train_on_batch")
+        for value in values(call.names, call.model)
+        if value.name in words.LOADS and value not in compiled
+    }
+    return sorted(found, key=lambda value: (str(value.names.source.path), value.names.line(value.node)))

@@ -1,0 +1,25 @@
+# Changed: each loop runs the definition above it
+
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+optimizer = tf.keras.optimizers.SGD(0.1)
+
+def step(x):
+    with tf.GradientTape() as tape:
+        loss = model(x)
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+
+for x in data:
+    step(x)
+
+critic = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+second = tf.keras.optimizers.SGD(0.1)
+
+def step(x):
+    with tf.GradientTape() as tape:
+        loss = critic(x)
+    second.apply_gradients(zip(tape.gradient(loss, critic.trainable_variables), critic.trainable_variables))
+
+for x in data:
+    step(x)

@@ -25,9 +25,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 from truth.choices import WAYS, Choices, drawn
+from truth.claims import VERDICT, Claims, Fault, false_yes, migrated, needless
 from truth.examples import Example, Outcome, examples, tried
-from truth.held import ROWS, VERDICT, Fault, false_yes, faults, needless
-from truth.runs import Claims, Job, jobs, migrated, written
+from truth.held import ROWS, faults
+from truth.runs import Job, jobs, written
 from truth.warm import Warm
 
 

@@ -10,8 +10,9 @@ import re
 import shutil
 from pathlib import Path
 
-from truth.held import Fault, false_yes, faults_of_any, needless
-from truth.runs import LAYOUTS, Claims, Job, migrated
+from truth.claims import Claims, Fault, false_yes, migrated, needless
+from truth.held import faults_of_any
+from truth.runs import LAYOUTS, Job
 from truth.warm import ROOT, TIMEOUT, Warm
 
 FOLDER = ROOT / "tests" / "migrate" / "examples"

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Iterator
 from pathlib import Path
 
 from truth.choices import Choices
+from truth.claims import GROUP, VERDICT, Fault
 from truth.old import trained
 from truth.probe import digest
 from truth.programs import BATCH, TRAINED, VALIDATED
-from truth.runs import NO_CARDS, Claims, Job, Seen
+from truth.runs import NO_CARDS, Job, Seen
 
 STARTS = "Horovod is initialized before CUDA"
 STARTS_ITSELF = "every program that calls Horovod starts it"
@@ -22,41 +22,13 @@ AVERAGED = "every optimizer averages gradients"
 SAME = "ranks start from the same weights"
 FILES = "files are written by rank 0 only"
 REDUCED = "reductions name their operation"
-LEFT_OVER = "no DDP or process group is left"
-ROWS = (STARTS, STARTS_ITSELF, DEVICE, SHARDED, ORDER, AVERAGED, SAME, FILES, REDUCED, LEFT_OVER)
-VERDICT = "the verdict"  # what no row is about: crashes, epochs, validation, folders
-
-
-@dataclasses.dataclass(frozen=True)
-class Fault:
-    """Something that a run did wrong. row: the condition that it refutes, or VERDICT."""
-
-    row: str
-    what: str
-
-
-GROUP = Fault(LEFT_OVER, "a process group of torch is left")
+ROWS = (STARTS, STARTS_ITSELF, DEVICE, SHARDED, ORDER, AVERAGED, SAME, FILES, REDUCED, GROUP.row)
 
 
 def faults(choices: Choices, ran: list[Job]) -> list[Fault]:
     """All that was wrong in the runs of a program, each once."""
     found = [fault for job in ran for fault in _of(choices, job)]
     return list(dict.fromkeys(found))
-
-
-def false_yes(claims: Claims, found: list[Fault]) -> list[Fault]:
-    """The faults that a row denies, or that a program has which is called ready."""
-    denied = ("proven", "not needed")
-    said = {GROUP} if claims.own_group else set()
-    unsaid = [fault for fault in found if fault not in said]
-    return [fault for fault in unsaid if claims.ready or claims.rows.get(fault.row) in denied]
-
-
-def needless(claims: Claims, found: list[Fault]) -> list[str]:
-    """The rows that are open, and what is left, of a program with which nothing was wrong."""
-    if found or claims.ready:
-        return []
-    return [f"{row}: {said}" for row, said in claims.open_.items()] + list(claims.left)
 
 
 def _of(choices: Choices, job: Job) -> Iterator[Fault]:
@@ -114,7 +86,7 @@ def _left_over(ranks: list[Seen]) -> Iterator[Fault]:
     if any(seen["group"] for seen in ranks):
         yield GROUP
     if any(seen["wrapped"] for seen in ranks):
-        yield Fault(LEFT_OVER, "a wrapper of torch is left")
+        yield Fault(GROUP.row, "a wrapper of torch is left")
 
 
 def _last(output: str) -> str:

@@ -1,10 +1,9 @@
-"""Migrate a generated program and run what came of it; what was claimed and what was seen, as data."""
+"""Write a generated program and run what came of it; what was seen, as data."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,36 +13,13 @@ from truth.old import old_checkpoint
 from truth.programs import MORE_EPOCHS, alone_options, epochs_of, files, options
 from truth.warm import Warm
 
-MIGRATE_LIMIT, JOB_LIMIT = 120.0, 100.0  # seconds; a rank ends by itself before (probe.LIMIT)
+JOB_LIMIT = 100.0  # seconds; a rank ends by itself before (probe.LIMIT)
 # Two hosts of one slot, where rank and local rank differ; one host of two.
 LAYOUTS = {"two hosts": "localhost:1,127.0.0.1:1", "one host": "localhost:2"}
-WEAKEST = ("open", "proven", "not needed")  # of the states of a row
 NO_CARDS = "no cards"
-OWN_GROUP = "only the process group of Horovod's ranks"  # hvdkit.migrate.conditions.leftovers
 ANYWHERE = ("available", "cpu", "option", "visible")  # the ways to choose a device that may be the CPU
 
-
 Seen = dict[str, Any]  # what the probe of one rank wrote (probe.seen)
-
-
-@dataclasses.dataclass(frozen=True)
-class Claims:
-    """What migrate says. rows: state by name. open_: the sentence of each row that is open, by name.
-
-    verdict: `ready`, `ready with choices`, `left` or `refused`. left: what is left to the person. own_group:
-    whether a process group of Horovod's ranks is said to stay, for libraries that ask for one.
-    """
-
-    rows: dict[str, str]
-    open_: dict[str, str]
-    verdict: str
-    left: tuple[str, ...]
-    own_group: bool = False
-
-    @property
-    def ready(self) -> bool:
-        """Whether it may be run as it is."""
-        return self.verdict.startswith("ready")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,37 +45,6 @@ def written(choices: Choices, folder: Path) -> None:
         (folder / name).write_text(text)
     if choices["old"] == "there":
         old_checkpoint(choices, folder)
-
-
-def migrated(warm: Warm, folder: Path, plan: Path) -> Claims:
-    """Rewrite the program in a folder. plan: where the plan is written. Ends with the output of a crash."""
-    command = ["hvdkit", "migrate", ".", "--write", "--allow-no-vcs", "--no-diff", "--json", str(plan)]
-    code, output = warm.run(command, folder, MIGRATE_LIMIT)
-    if code not in (0, 1) or not plan.exists():
-        raise SystemExit(f"{output}\nexit code {code} of hvdkit migrate in {folder}")
-    said = json.loads(plan.read_text())
-    rows: dict[str, str] = {}
-    open_: dict[str, str] = {}
-    own_group = False
-    for program in said["programs"]:
-        for row in program["conditions"]:
-            # Of several programs the weakest word counts.
-            rows[row["name"]] = min(rows.get(row["name"], row["state"]), row["state"], key=WEAKEST.index)
-            own_group |= row["detail"].startswith(OWN_GROUP)
-            if row["state"] == "open":
-                open_[row["name"]] = row["detail"]
-    findings = [one for one in said["findings"] if one["applicability"] in ("needed", "manual", "refused")]
-    left = tuple(f"{one['rule']} {Path(one['path']).name}:{one['line']} {one['message']}" for one in findings)
-    refused = any(program["refused"] for program in said["programs"]) or any(
-        one["applicability"] == "refused" for one in said["findings"]
-    )
-    if refused:
-        verdict = "refused"
-    elif re.search(r"\d+ things? left", output) or code:
-        verdict = "left"
-    else:
-        verdict = "ready with choices" if "choice" in output else "ready"
-    return Claims(rows, open_, verdict, left, own_group)
 
 
 def jobs(warm: Warm, choices: Choices, folder: Path, out: Path) -> Iterator[Job]:

@@ -1,10 +1,10 @@
-"""Processes that have imported torch and Horovod, and fork one for each command, which starts at once.
+"""Processes that have imported a framework and Horovod, and fork one for each command, which starts at once.
 
-    python warm.py SOCKET             serves until its standard input ends
+    python warm.py SOCKET MODULE...   serves until its standard input ends
 
-`Warm` starts them and asks them: `hvdkit ...`, and `rank OUT.json CARDS SCRIPT ...` for a script
-under the probe. There is one process for each rank of a job, and each has its own hash seed, as ranks have.
-Ranks find each other as those of horovodrun do: its rendezvous server runs, and they get its variables.
+`Warm` starts them and asks them: `hvdkit ...`, and `rank OUT.json ...` for a script under the probe, which is
+the last of the modules. There is one process for each rank of a job, and each has its own hash seed, as ranks
+have. Ranks find each other as those of horovodrun do: its rendezvous server runs, and they get its variables.
 """
 
 from __future__ import annotations
@@ -32,8 +32,15 @@ GRACE = 3.0  # seconds that the other rank has to end in, when one has failed
 TIMEOUT = 124  # the exit code of what had to be ended
 
 
+# The first step of an optimizer imports torch._dynamo, which takes longer than all the rest of a program.
+TORCH = ("horovod.torch", "torch._dynamo", "truth.probe")
+
+
 class Warm:
-    """The processes, in a `with`."""
+    """The processes, in a `with`. modules: what they import; the last one's watched() runs a rank."""
+
+    def __init__(self, modules: tuple[str, ...] = TORCH) -> None:
+        self.modules = modules
 
     def __enter__(self) -> Warm:
         """Start them, and wait until they answer."""
@@ -41,7 +48,7 @@ class Warm:
         self.sockets = [str(Path(self.folder.name) / f"{rank}") for rank in range(RANKS)]
         self.processes = [
             subprocess.Popen(
-                [sys.executable, __file__, path],
+                [sys.executable, __file__, path, *self.modules],
                 env={**environment(), "PYTHONHASHSEED": str(seed)},
                 stdin=subprocess.PIPE,
             )
@@ -173,15 +180,12 @@ def environment() -> dict[str, str]:
     }
 
 
-def serve(path: str) -> None:
+def serve(path: str, modules: list[str]) -> None:
     """Import what the commands need, and fork a process for each that asks."""
     rules = import_module("hvdkit.migrate.rules")
-    # The first step of an optimizer imports torch._dynamo, which takes longer than all the rest of a program.
     for module in (
-        "horovod.torch",
-        "torch._dynamo",
+        *modules,
         "hvdkit.migrate.command",
-        "truth.probe",
         *(f"{rules.__name__}.{module.name}" for module in pkgutil.iter_modules(rules.__path__)),
     ):
         import_module(module)
@@ -195,11 +199,11 @@ def serve(path: str) -> None:
             line, _ = door.accept()
             if not os.fork():
                 door.close()
-                _answer(line)
+                _answer(line, modules[-1])
             line.close()
 
 
-def _answer(line: socket.socket) -> None:
+def _answer(line: socket.socket, probe: str) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.setsid()
     size, ancillary, _, _ = line.recvmsg(4, socket.CMSG_SPACE(4))
@@ -218,7 +222,7 @@ def _answer(line: socket.socket) -> None:
     sys.argv = asked["argv"]
     code = 1
     try:
-        code = COMMANDS[sys.argv[0]]()
+        code = _hvdkit() if sys.argv[0] == "hvdkit" else import_module(probe).watched()
     except SystemExit as left:
         code = left.code if isinstance(left.code, int) else int(left.code is not None)
     except Exception as error:  # of hvdkit or the probe: printed as python would, and exit code 1
@@ -231,19 +235,11 @@ def _answer(line: socket.socket) -> None:
         os._exit(code)
 
 
-def _rank() -> int:
-    from truth.probe import watched
-
-    return watched()
-
-
 def _hvdkit() -> int:
     from hvdkit.cli import main
 
     return main(sys.argv[1:])
 
 
-COMMANDS = {"rank": _rank, "hvdkit": _hvdkit}
-
 if __name__ == "__main__":
-    serve(sys.argv[1])
+    serve(sys.argv[1], sys.argv[2:])

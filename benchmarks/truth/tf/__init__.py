@@ -1,0 +1,1 @@
+"""The TensorFlow half: Keras programs, and what their ranks do."""

@@ -1,0 +1,137 @@
+"""The TensorFlow half of truth.py: generated Keras programs are migrated, run, and held to what is said.
+
+    .venv-tf218/bin/python benchmarks/truth_tf.py --seed 1 --programs 40 --jobs 2 --keep /tmp/wrong
+
+Run it with the Python of an environment that has TensorFlow. Under Keras 3 the programs are migrated with
+--target hvdkit, and to plain Horovod under Keras 2. Each is run by two ranks, on two hosts and on one, and
+alone. Printed are the false yes and the needless open, as truth.py prints them. Exit code 1 when there is a
+false yes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import concurrent.futures
+import dataclasses
+import sys
+import tempfile
+from collections import Counter
+from importlib.metadata import version
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from truth.claims import VERDICT, Claims, Fault, false_yes, migrated, needless
+from truth.tf.choices import Choices, drawn
+from truth.tf.held import ROWS, faults, jobs
+from truth.tf.programs import program
+from truth.warm import Warm
+
+MODULES = ("horovod.tensorflow.keras", "truth.tf.probe")
+KERAS_3 = version("keras").startswith("3")
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """One program, held. needless: what was open, or left, though the program was right."""
+
+    seed: int
+    choices: Choices
+    claims: Claims
+    faults: tuple[Fault, ...]
+    lies: tuple[Fault, ...]
+    needless: tuple[str, ...]
+
+
+def held(warm: Warm, seed: int, keep: Path | None) -> Result:
+    """Migrate and run one program in a folder of its own."""
+    choices = drawn(seed)
+    with tempfile.TemporaryDirectory(prefix=f"truth-{seed}-") as name:
+        folder, out = Path(name) / "program", Path(name) / "seen"
+        folder.mkdir()
+        out.mkdir()
+        (folder / "train.py").write_text(program(choices))
+        claims = migrated(warm, folder, out / "plan.json", *(("--target", "hvdkit") if KERAS_3 else ()))
+        if unknown := set(claims.rows) - set(ROWS):
+            raise SystemExit(f"rows that nothing is held against: {', '.join(sorted(unknown))}")
+        after = (folder / "train.py").read_text()
+        found: list[Fault] = []
+        for job in jobs(warm, folder, out) if claims.verdict != "refused" else ():
+            found = faults(choices, job)
+            if found:  # the other runs would mostly find the same again
+                break
+    result = Result(
+        seed,
+        choices,
+        claims,
+        tuple(found),
+        tuple(false_yes(claims, found)),
+        tuple(needless(claims, found)),
+    )
+    if keep is not None and (result.lies or result.needless):
+        kept = keep / str(seed)
+        kept.mkdir(parents=True, exist_ok=True)
+        (kept / "before.py").write_text(program(choices))
+        (kept / "after.py").write_text(after)
+        (kept / "wrong.txt").write_text("\n".join(told(result)) + "\n")
+    return result
+
+
+def told(result: Result) -> list[str]:
+    """What a person reads of one program."""
+    return [
+        f"program {result.seed}: {result.claims.verdict}: {result.choices.told}",
+        *(f"    FALSE YES   {fault.row}: {fault.what}" for fault in result.lies),
+        *(
+            f"    wrong, told {fault.row}: {fault.what}"
+            for fault in result.faults
+            if fault not in result.lies
+        ),
+        *(f"    NEEDLESS    {said}" for said in result.needless),
+    ]
+
+
+def counted(results: list[Result]) -> list[str]:
+    """The figures: by verdict and by row."""
+    right = [one for one in results if not one.faults and one.claims.verdict != "refused"]
+    ready = [one for one in right if one.claims.ready]
+    verdicts = Counter(one.claims.verdict for one in results)
+    lines = [f"{len(results)} programs: " + ", ".join(f"{n} {name}" for name, n in verdicts.most_common())]
+    lines += [f"{sum(bool(one.lies) for one in results)} with a false yes"]
+    lines += [f"{len(ready)} of {len(right)} that are right when they are run are ready"]
+    lines += ["", f"{'row':50} {'proven':>6} {'open':>6} {'wrong':>6} {'false yes':>9}"]
+    for row in (*ROWS, VERDICT):
+        states = Counter(one.claims.rows.get(row, "") for one in results)
+        wrong = sum(any(fault.row == row for fault in one.faults) for one in results)
+        false = sum(any(fault.row == row for fault in one.lies) for one in results)
+        lines.append(f"{row:50} {states['proven']:6} {states['open']:6} {wrong:6} {false:9}")
+    return lines
+
+
+def main() -> int:
+    """Hold the programs of a range of seeds, and print what came of it."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seed", type=int, default=0, help="other programs for each number")
+    parser.add_argument("--programs", type=int, default=40)
+    parser.add_argument("--jobs", type=int, default=1, help="programs at a time, of two ranks each")
+    parser.add_argument("--keep", type=Path, help="folder for the programs that were wrong")
+    args = parser.parse_args()
+    results: list[Result] = []
+    with Warm(MODULES) as warm, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        seeds = [args.seed * 100_000 + i for i in range(args.programs)]
+        waiting = [pool.submit(held, warm, seed, args.keep) for seed in seeds]
+        try:
+            for done in concurrent.futures.as_completed(waiting):
+                results.append(done.result())
+                print("\n".join(told(results[-1])), flush=True)
+        except KeyboardInterrupt:  # the figures are those of the programs that were held until then
+            for one in waiting:
+                one.cancel()
+        print("\n" + "\n".join(counted(results)), flush=True)
+    return int(any(result.lies for result in results))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -10,8 +10,18 @@ from pathlib import Path
 
 from hvdkit.console import show_line, show_source
 from hvdkit.migrate.facts import Options
-from hvdkit.migrate.plan import WAITING, Applicability, Condition, Plan, Program, Reported, State, address
-from hvdkit.migrate.report.diff import plan_diff
+from hvdkit.migrate.plan import (
+    WAITING,
+    Applicability,
+    Condition,
+    FilePlan,
+    Plan,
+    Program,
+    Reported,
+    State,
+    address,
+)
+from hvdkit.migrate.report.diff import file_diff
 from hvdkit.migrate.report.verdicts import verdicts
 from hvdkit.notebook import NOTEBOOK
 
@@ -65,7 +75,13 @@ def show_open(condition: Condition) -> None:
 
 def show_diff(plan: Plan) -> None:
     """The diff in colour."""
-    for line in plan_diff(plan):
+    for file in plan.changed:
+        show_file_diff(file)
+
+
+def show_file_diff(file: FilePlan) -> None:
+    """One file's diff in colour."""
+    for line in file_diff(file):
         show_source(line, "bold" if line.startswith(("+++", "---")) else COLOURS.get(line[:1], ""))
 
 

@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from hvdkit.cli import main
-from hvdkit.migrate.engine import make_plan
+from hvdkit.migrate.engine import make_plan, run_pass
 from hvdkit.migrate.engine.questions import make_questions
 from hvdkit.migrate.facts import Options
+from hvdkit.migrate.rules import rules_for
 
 SCRIPT = """\
 import torch
@@ -132,6 +133,15 @@ def test_no_other_rule_does_what_was_left(tree: Path) -> None:
     plan = make_plan([tree / "train.py"], Options(left=whole.left))
     assert [each.rule for each in plan.left] == ["HVD101", "HVD201", "HVD401"]
     assert "HVD416" not in {each.rule for each in plan.findings}
+
+
+def test_lines_that_are_left_are_those_of_the_text_before(tree: Path) -> None:
+    """In the rewritten text another statement may be in that line: there, only markers count."""
+    *_, last = make_questions([tree / "train.py"], Options())
+    done = run_pass([tree / "train.py"], Options(left=last.left), rules_for)
+    (file,) = done.files
+    assert file.changed
+    assert done.after.options.left == frozenset()
 
 
 @pytest.mark.parametrize("script", ["mnist/train_ddp.py", "mnist/keras_tape_mirrored.py", "gan/train_ddp.py"])

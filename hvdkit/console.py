@@ -5,12 +5,17 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable
+from typing import IO, TYPE_CHECKING
 
 from hvdkit.credentials import masked
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 STYLES = {"": "", "bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 # What moves the cursor or rings: a line of somebody's program that is shown is one line. Tabs stay.
 CONTROL = dict.fromkeys(map(ord, "\a\b\v\f\r\x1b"))
+UNBROKEN = 1_000_000  # columns, for what only the terminal may wrap
 
 
 def show_line(*pieces: str | tuple[str, str]) -> None:
@@ -22,6 +27,23 @@ def show_line(*pieces: str | tuple[str, str]) -> None:
 def show_source(text: str, style: str) -> None:
     """Print a line of a person's own file as it is: a diff with `****` in it could not be applied."""
     _show([(text, style)])
+
+
+def console(file: IO[str] | None = None, *, wraps: bool = False) -> Console:
+    """rich's, on standard output or a file; under NO_COLOR without the bold and italics that rich keeps.
+
+    wraps: whether what is longer than a line is wrapped between words. Otherwise the terminal wraps it: a
+    command stays in one piece, and no cell of a table is cut.
+    """
+    from rich.console import Console
+
+    return Console(
+        file=file,
+        color_system=None if os.environ.get("NO_COLOR") else "auto",
+        highlight=False,
+        soft_wrap=not wraps,
+        width=None if wraps else UNBROKEN,
+    )
 
 
 def _styled(piece: str | tuple[str, str]) -> tuple[str, str]:

@@ -6,6 +6,7 @@ import sys
 from dataclasses import asdict
 from typing import Any, TextIO
 
+from hvdkit.console import console
 from hvdkit.doctor.finding import Finding, Level
 from hvdkit.doctor.session import Report
 
@@ -27,19 +28,18 @@ def print_report(report: Report, quiet: bool) -> None:
 
 def print_findings(findings: list[Finding], file: TextIO) -> None:
     """One finding a paragraph: level, check, host and what was seen; why; fix."""
-    from rich.console import Console
     from rich.text import Text
 
-    console = Console(file=file, highlight=False, soft_wrap=True)
+    report = console(file)
     width = max((len(finding.check) for finding in findings), default=0)
     for finding in findings:
         level = Text(f"{finding.level.value:<8}", style=_STYLES[finding.level])
         host = f"{finding.host}: " if finding.host else ""
-        console.print(level + Text(f"{finding.check:<{width}}  {host}{finding.seen}"))
+        report.print(level + Text(f"{finding.check:<{width}}  {host}{finding.seen}"))
         if finding.why:
-            console.print(Text(f"{'':<8}{'':<{width}}    why: {finding.why}"))
+            report.print(Text(f"{'':<8}{'':<{width}}    why: {finding.why}"))
         if finding.fix:
-            console.print(Text(f"{'':<8}{'':<{width}}    fix: {finding.fix}"))
+            report.print(Text(f"{'':<8}{'':<{width}}    fix: {finding.fix}"))
 
 
 def verdict(report: Report) -> str:

@@ -7,6 +7,8 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 
+from hvdkit.console import console
+
 _PERCENT = re.compile(r"^\s*\[\s*(\d{1,3})%\]")
 _EVERY = 10
 
@@ -21,11 +23,10 @@ def percent(line: str) -> int | None:
 def shown(title: str) -> Iterator[Callable[[str], None]]:
     """Yields a function that takes each line of the build's output; shows progress on stderr."""
     if sys.stderr.isatty():
-        from rich.console import Console
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
         columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-        with Progress(*columns, console=Console(stderr=True)) as bars:
+        with Progress(*columns, console=console(sys.stderr, wraps=True)) as bars:
             task = bars.add_task(title, total=100)
             yield _rising(lambda done: bars.update(task, completed=done))
     else:

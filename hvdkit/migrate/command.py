@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 EXAMPLES = """\
 hvdkit migrate train.py                    show the diff and what is left to you; writes nothing
 hvdkit migrate . --write                   rewrite a project in place (hvdkit migrate --undo restores it)
+hvdkit migrate train.py --interactive      accept or leave each change, as in git add -p, then write
 hvdkit migrate train.py --output migrated/  write the migrated files elsewhere
 hvdkit migrate train.py --target hvdkit    the shorter wrapper form (import hvdkit.torch as hvd)
 hvdkit migrate . --check                   exit 1 if anything would change or is left to you, for CI
@@ -53,6 +54,9 @@ def parser() -> CommandParser:
     made.add_argument("paths", nargs="*", metavar="PATH", help="files and folders; - reads standard input")
     what = made.add_argument_group("what to do")
     what.add_argument("--write", action="store_true", help="write the changes in place")
+    what.add_argument(
+        "-i", "--interactive", action="store_true", help="accept or leave each change, then write as --write"
+    )
     what.add_argument("--output", type=Path, metavar="DIR", help="write the migrated files under DIR instead")
     what.add_argument("--force", action="store_true", help="with --output: replace existing files")
     what.add_argument("--check", action="store_true", help="write nothing; exit 1 if anything would change")
@@ -111,8 +115,10 @@ def main(argv: Sequence[str]) -> int:
     options = chosen(args, start, "migrate")
     if args.paths == ["-"]:
         return _stdin(options, args)
-    if sum(map(bool, (args.write, args.output, args.check))) > 1:
-        raise UsageError("--write, --output and --check exclude each other", "", "give one of them")
+    if sum(map(bool, (args.write, args.interactive, args.output, args.check))) > 1:
+        raise UsageError(
+            "--write, --interactive, --output and --check exclude each other", "", "give one of them"
+        )
     if args.force and not args.output:
         raise UsageError(
             "--force is for --output alone", "", "--allow-dirty and --allow-no-vcs are for --write"
@@ -121,16 +127,22 @@ def main(argv: Sequence[str]) -> int:
     for path in paths:
         if not path.exists():
             raise UsageError(f"{path} does not exist", "", "check the path")
-    if args.write:
+    make = make_plan
+    if args.interactive:
+        from hvdkit.migrate.interactive import check_terminal, chosen_plan
+
+        check_terminal(args)
+        make = chosen_plan
+    if args.write or args.interactive:
         check_tree(root_of(paths), args.allow_dirty, args.allow_no_vcs)
     result = None
     if not args.verify:
-        plan = make_plan(paths, options)
+        plan = make(paths, options)
     else:
         from hvdkit.migrate.verified import script_to_run, verified  # all of verify, slow to import
 
         script = script_to_run(paths)
-        plan = make_plan(paths, options)
+        plan = make(paths, options)
         if plan.changed:
             result = verified(plan, script, script_arguments, request_fields(args))
         else:
@@ -139,7 +151,7 @@ def main(argv: Sequence[str]) -> int:
     if result and not result.holds:
         print("nothing was written: the script and its migration do not compute the same", file=sys.stderr)
         return 1
-    if args.write:
+    if args.write or args.interactive:
         write_in_place(plan, paths, "hvdkit migrate", talk(args))
     elif args.output:
         _output(plan, paths, args)
@@ -206,7 +218,7 @@ def _stdin(options: Options, args: argparse.Namespace) -> int:
 
     No text goes there where a report for machines does, or where --check asks for an exit code alone.
     """
-    given = [name for name in ("write", "output", "force", "table") if getattr(args, name)]
+    given = [name for name in ("write", "interactive", "output", "force", "table") if getattr(args, name)]
     if given:
         raise UsageError(
             f"--{given[0]} has no file to work on when standard input is read",

@@ -73,6 +73,11 @@ class Edit:
         return self.start == self.end
 
 
+def todo(rule: str, text: str) -> str:
+    """The comment above a statement at which something is left to you."""
+    return f"# hvdkit: TODO[{rule}] {text}"
+
+
 def address(file: str, line: int, cell: int = 0) -> str:
     """A line as reports name it: `train.py:12`, and in a notebook `train.ipynb:cell 2:3`."""
     return f"{file}:cell {cell}:{line}" if cell else f"{file}:{line}"
@@ -118,6 +123,7 @@ class Finding:
 
     message: one sentence on what was seen or done. advice: for MANUAL, what to write instead; otherwise what
     to know about the edit, mostly nothing. obstacle: what kept edits from being made, for MANUAL or REFUSED.
+    required: whether the program is refused where the edits cannot be made.
     """
 
     rule: str
@@ -127,6 +133,7 @@ class Finding:
     edits: tuple[Edit, ...] = ()
     advice: str = ""
     obstacle: Obstacle | None = None
+    required: bool = False
 
     def knowing(self, text: str) -> Finding:
         """The finding with something to know about its edit; what is left to you keeps its advice."""

@@ -16,7 +16,7 @@ GUIDES = {
     "rules": "rules/README.md",
     "setup-ssh": "run.md",
     "install-horovod": "install.md",
-    "completion": "faq.md",
+    "completion": "index.md",
 }
 
 

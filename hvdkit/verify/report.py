@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from hvdkit.console import console
 from hvdkit.verify.alone import Alone
 from hvdkit.verify.causes import Cause
 from hvdkit.verify.differences import Difference
@@ -44,20 +45,20 @@ def verdict(result: Verification) -> str:
 
 def print_result(result: Verification) -> None:
     """Print to stdout; colours where it is a terminal and NO_COLOR is not set."""
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(_steps(result))
-    console.print()
-    print_invariants(console, result.invariants)
+    report = console()
+    report.print(_steps(result))
+    report.print()
+    print_invariants(report, result.invariants)
     for line in details(result):
-        console.print(Text(line))
-    console.print(Text(verdict(result), style=f"bold {'green' if result.holds else 'red'}"))
+        report.print(Text(line))
+    report.print(Text(verdict(result), style=f"bold {'green' if result.holds else 'red'}"))
 
 
-def print_invariants(console: Console, invariants: tuple[Invariant, ...]) -> None:
+def print_invariants(report: Console, invariants: tuple[Invariant, ...]) -> None:
     """A line for each."""
     for invariant in invariants:
         state = Text("holds  ", style="green") if invariant.holds else Text("fails  ", style="red")
-        console.print(state + Text(f"{invariant.name}: {invariant.detail}"))
+        report.print(state + Text(f"{invariant.name}: {invariant.detail}"))
 
 
 def as_json(result: Verification) -> dict[str, Any]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from hvdkit.console import console
 from hvdkit.verify.alone import Alone
 from hvdkit.verify.invariant import named
 from hvdkit.verify.report import cause_lines, causes_of, print_invariants, remarks, shown
@@ -26,13 +26,13 @@ def verdict(result: Alone) -> str:
 
 def print_result(result: Alone) -> None:
     """Print to stdout; colours where it is a terminal and NO_COLOR is not set."""
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(_losses(result))
-    console.print()
-    print_invariants(console, result.invariants)
+    report = console()
+    report.print(_losses(result))
+    report.print()
+    print_invariants(report, result.invariants)
     for line in (*cause_lines(causes_of(result.invariants)), *remarks(result)):
-        console.print(Text(line))
-    console.print(Text(verdict(result), style=f"bold {'green' if result.holds else 'red'}"))
+        report.print(Text(line))
+    report.print(Text(verdict(result), style=f"bold {'green' if result.holds else 'red'}"))
 
 
 def as_json(result: Alone) -> dict[str, Any]:

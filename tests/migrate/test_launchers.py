@@ -80,6 +80,21 @@ def test_the_line_that_takes_its_place(line: str, instead: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
+    ("before", "command"),
+    [
+        ("", "srun torchrun --nnodes 2 --nproc_per_node 4 train.py"),
+        ("NCCL_DEBUG=INFO ", "srun --ntasks-per-node=1 torchrun --nnodes 2 --nproc_per_node 4 train.py"),
+    ],
+)
+def test_srun_is_replaced_with_the_launcher_that_it_starts(before: str, command: str, tmp_path: Path) -> None:
+    """`srun hvdkit run` would be refused: it starts the job once for each task."""
+    (tmp_path / "job.sh").write_text(f"{before}{command} > log\n")
+    (found,) = launch_lines([tmp_path], [tmp_path / "train.py"])
+    assert found.command == before + command
+    assert found.instead == f"{before}hvdkit run -np 8 python train.py"
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "torchrun --nproc_per_node=8 other.py",

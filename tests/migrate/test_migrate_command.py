@@ -403,3 +403,29 @@ def test_the_same_is_said_every_time() -> None:
         for seed in ("1", "2", "3")
     }
     assert len(said) == 1
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        path
+        for path in sorted(EXAMPLES.glob("*/*.py"))
+        if re.fullmatch(r"(train|keras_(fit|tape))(_ddp|_mirrored)?", path.stem)
+    ],
+    ids=lambda path: path.relative_to(EXAMPLES).as_posix(),
+)
+def test_the_first_screen_has_the_verdict(
+    script: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And what follows: a diff fills more screens than one."""
+    monkeypatch.chdir(EXAMPLES)
+    main(["migrate", str(script)])
+    lines = capsys.readouterr().out.splitlines()
+    name = script.relative_to(EXAMPLES)
+    verdict = next(line for line in reversed(lines) if line.startswith(f"{name}: "))
+    (summary,) = (line for line in lines if re.fullmatch(r"\d+ of \d+ site.*left to you[^;]*", line))
+    assert re.fullmatch(rf"{name}: ready( with \d+ choices? \(--suggested\))?", verdict)
+    screen = lines[:24]
+    assert screen[0] == verdict
+    assert screen[1] == f"{summary}; below: the diff, then the conditions"
+    assert screen[2] == f"--- a/{name}"

@@ -6,6 +6,7 @@ import ast
 from dataclasses import replace
 from typing import Any
 
+from hvdkit.migrate.catalog.left_out import is_left, left_out
 from hvdkit.migrate.edits import Maker, attempt
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.programs.reached_code import of_one_process
@@ -28,7 +29,9 @@ def required(
 ) -> Finding:
     """As `safe`, for what the result would be wrong without: the program is refused when make raises."""
     finding = _finding(facts, rule, names, node, message, Applicability.SAFE, make, args)
-    return replace(finding, applicability=Applicability.REFUSED) if finding.obstacle else finding
+    if finding.obstacle:
+        return replace(finding, applicability=Applicability.REFUSED)
+    return replace(finding, required=True)
 
 
 def suggested(
@@ -79,7 +82,8 @@ def _finding(
 ) -> Finding:
     made = attempt(make, *args) if callable(make) else make
     if not isinstance(made, Obstacle):
-        return Finding(rule, names.at(node), message, applicability, made)
+        finding = Finding(rule, names.at(node), message, applicability, made)
+        return left_out(names, finding) if made and is_left(facts, rule, names, node) else finding
     if made.unfold and applicability in WAITING and not facts.options.suggested:
         return Finding(rule, names.at(node), message, applicability)  # unfolded once it is carried out
     return Finding(rule, names.at(node), message, Applicability.MANUAL, advice=made.advice, obstacle=made)

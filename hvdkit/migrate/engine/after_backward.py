@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from hvdkit.migrate.catalog.left_out import LEFT
 from hvdkit.migrate.catalog.rule import AverageAfter, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.programs.programs import programs_of
@@ -25,5 +26,5 @@ def said_literally(facts: Facts, rules: Iterable[Rule], findings: Iterable[Findi
 
 
 def _says_so(finding: Finding, when: AverageAfter) -> bool:
-    refused = finding.applicability is Applicability.REFUSED
+    refused = finding.applicability is Applicability.REFUSED and finding.obstacle is not LEFT
     return when is AverageAfter.FOUND or (when is AverageAfter.REFUSED and refused)

@@ -32,7 +32,7 @@ LAUNCHER = re.compile(
     r"|(?P<python>(?:\S*/)?\$?\{?python[\d.]*\}?)(?P<flags>(?:\s+-[uOB])*)\s+-m\s+torch\.distributed\.(?:launch|run)(?=\s)"
 )
 WORDS = ("torchrun", "torch.distributed", "mpirun", "mpiexec")  # one of which stands in each of those
-# srun in front of python itself; where it starts another launcher, that one's line is the one to change.
+# srun in front of python itself, or of another launcher.
 SRUN = re.compile(r"(?<!\w)(?:\S*/)?srun(?=\s)")
 JSRUN = re.compile(r"(?:\S*/)?jsrun(?=\s)")
 PYTHON = re.compile(r"(?:\S*/)?\$?\{?python[\d.]*\}?")
@@ -137,8 +137,9 @@ def _changed(line: str, known: set[str]) -> Iterator[tuple[str, str]]:
     elif match.group("mpi"):
         instead = instead_of_mpirun(line[match.end() :], known)
     else:
-        within = SRUN.search(line[: match.start()]) is not None
-        instead = horovodrun(line[match.end() :], match.group("flags") or "", known, within)
+        within = SRUN.search(line[: match.start()])
+        instead = horovodrun(line[match.end() :], match.group("flags") or "", known, within is not None)
+        match = within or match  # srun would start `hvdkit run` once for each task
     if match is not None and instead is not None:
         setting = SETTING.search(line[: match.start()])
         before = setting.group() if setting else ""

@@ -33,11 +33,13 @@ ROUNDS = 2  # in which what rules find in their own result is carried out
 class Pass:
     """What a set of rules would do to the files, proven stable or marked as a problem file by file.
 
-    after: facts of the rewritten texts. refused: files that stay as they are, and why.
+    findings: what the rules found, by file. after: facts of the rewritten texts. refused: files that stay as
+    they are, and why.
     """
 
     project: Project
     facts: Facts
+    findings: dict[Path, list[Finding]]
     files: tuple[FilePlan, ...]
     refused: dict[Names, Refusal]
     after: Facts
@@ -96,7 +98,7 @@ def _passed(
     facts = Facts(project, options)
     if not project.uses_framework:
         # A file of the standard library imports hundreds that name none: nobody has to follow their values.
-        return Pass(project, facts, tuple(_plain(names, ()) for names in facts.files), {}, facts)
+        return Pass(project, facts, {}, tuple(_plain(names, ()) for names in facts.files), {}, facts)
     return _held_back(prepared(Run(facts, rules_for(project), reader)), root_of(paths))
 
 
@@ -112,7 +114,8 @@ def _held_back(run: Run, root: Path) -> Pass:
         files = {names: _stable(file, again) for names, file in attempt.files.items()}
         more = {names: file for names, file in files.items() if file.problem and names not in failed}
         if not more:
-            return Pass(run.facts.project, run.facts, tuple(files.values()), attempt.refused, again.facts)
+            done = tuple(files.values())
+            return Pass(run.facts.project, run.facts, run.findings, done, attempt.refused, again.facts)
         failed.update(more)
 
 
@@ -161,7 +164,8 @@ def _again(run: Run, attempt: _Attempt) -> _Again:
         return texts[path] if path in texts else before.project.reader(path)
 
     indexed = {path: index(attempt.rewritten[path].source) for path in texts}
-    facts = Facts(reopen(before.project, indexed, overlay), before.options, before.literally)
+    options = replace(before.options, left=frozenset())  # names lines of the texts before; markers are there
+    facts = Facts(reopen(before.project, indexed, overlay), options, before.literally)
     return _Again(facts, run_rules(facts, run.rules))
 
 

@@ -12,7 +12,7 @@ from hvdkit.migrate.edits.blocks import fill
 from hvdkit.migrate.edits.joining import joined
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import HEADERS, Applicability, Edit, EditConflict, Finding, Slot
+from hvdkit.migrate.plan import HEADERS, Applicability, Edit, EditConflict, Finding, Slot, todo
 from hvdkit.migrate.read.notebook import NotANotebook
 from hvdkit.migrate.read.source import Source, Unreadable, does_not_compile, parse
 from hvdkit.migrate.rewrites import tensorflow as tensorflow_edits
@@ -53,12 +53,9 @@ def rewrite(facts: Facts, names: Names, findings: Sequence[Finding]) -> Rewritte
 def marker(facts: Facts, names: Names, finding: Finding) -> list[Edit]:
     """The TODO line above what is left to you; none when it is there already."""
     source, statement = names.source, names.statement(finding.place.node)
-    text = f"# hvdkit: TODO[{finding.rule}] {finding.advice or finding.message}"
-    number = source.line_at(source.start(statement)) - 1
-    while number >= 1 and source.line(number).lstrip().startswith("#"):
-        if source.line(number).strip() == text:
-            return []
-        number -= 1
+    text = todo(finding.rule, finding.advice or finding.message)
+    if text in source.comments_above(statement):
+        return []
     try:
         return tensorflow_edits.before(facts, names, statement, [text], Slot.NOTE)
     except edits.CannotEdit:

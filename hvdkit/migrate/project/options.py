@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from hvdkit.dataclass import dataclass
 
 
 @dataclass(frozen=True)
+class Left:
+    """A change that the person leaves out: a rule's, at the statement that begins in a line of the file."""
+
+    path: Path
+    line: int
+    rule: str
+
+
+@dataclass(frozen=True)
 class Options:
-    """What the person asked for. target: "horovod" writes plain horovod.torch, "hvdkit" the wrapper form."""
+    """What the person asked for. target: "horovod" writes plain horovod.torch, "hvdkit" the wrapper form.
+
+    left: what is not rewritten, though the rules would.
+    """
 
     target: str = "horovod"
     suggested: bool = False
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    left: frozenset[Left] = frozenset()
 
     def allows(self, rule: str) -> bool:
         """Whether --select and --ignore leave a rule, by prefix of its id."""

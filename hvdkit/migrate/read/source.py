@@ -12,6 +12,7 @@ import re
 import tokenize
 import warnings
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import field
 from functools import cached_property
 from itertools import accumulate
@@ -160,6 +161,13 @@ class Source:
         """Line `number` (1-based) with its line end."""
         stop = self.starts[number] if number < len(self.starts) else len(self.text)
         return self.text[self.starts[number - 1] : stop]
+
+    def comments_above(self, statement: ast.stmt) -> Iterator[str]:
+        """The comments in the lines right above a statement, the nearest first."""
+        number = self.line_at(self.start(statement)) - 1
+        while number >= 1 and self.line(number).lstrip().startswith("#"):
+            yield self.line(number).strip()
+            number -= 1
 
     def line_at(self, offset: int) -> int:
         """The 1-based line that holds an offset."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from hvdkit.migrate.plan import FilePlan, Plan
+from hvdkit.migrate.plan import FilePlan
 from hvdkit.migrate.read.source import NEWLINE
 
 
@@ -18,11 +18,6 @@ def file_diff(file: FilePlan) -> list[str]:
         lines_of(file.before), lines_of(file.after), f"a/{name}", f"b/{name}", lineterm=""
     )
     return list(lines)
-
-
-def plan_diff(plan: Plan) -> list[str]:
-    """The diff of all changed files."""
-    return [line for file in plan.changed for line in file_diff(file)]
 
 
 def lines_of(text: str) -> list[str]:

@@ -8,10 +8,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from hvdkit.console import show_line, show_source
+from hvdkit.console import console, show_line, show_source
 from hvdkit.migrate.facts import Options
-from hvdkit.migrate.plan import WAITING, Applicability, Condition, Plan, Program, Reported, State, address
-from hvdkit.migrate.report.diff import plan_diff
+from hvdkit.migrate.plan import (
+    WAITING,
+    Applicability,
+    Condition,
+    FilePlan,
+    Plan,
+    Program,
+    Reported,
+    State,
+    address,
+)
+from hvdkit.migrate.report.diff import file_diff
 from hvdkit.migrate.report.verdicts import verdicts
 from hvdkit.notebook import NOTEBOOK
 
@@ -24,12 +34,13 @@ MARKS = {State.PROVEN: ("yes", "green"), State.OPEN: ("open", "yellow"), State.N
 def show(plan: Plan, options: Options, diff: bool, table: bool) -> None:
     """Diff, post-conditions, what to know, what is left, the summary, and the verdict on each program.
 
-    The verdict also comes before a diff, which may fill several screens.
+    The verdict and the summary also come before a diff, which may fill several screens.
     table: whether the conditions that hold are listed, too.
     """
     if diff and plan.changed:
         for verdict, colour in verdicts(plan):
             show_line((verdict, colour))
+        show_line(f"{summary(plan, options)}; below: the diff, then the conditions")
         show_diff(plan)
     for program in plan.programs:
         if program.kind != "none" or program.conditions:
@@ -65,7 +76,13 @@ def show_open(condition: Condition) -> None:
 
 def show_diff(plan: Plan) -> None:
     """The diff in colour."""
-    for line in plan_diff(plan):
+    for file in plan.changed:
+        show_file_diff(file)
+
+
+def show_file_diff(file: FilePlan) -> None:
+    """One file's diff in colour."""
+    for line in file_diff(file):
         show_source(line, "bold" if line.startswith(("+++", "---")) else COLOURS.get(line[:1], ""))
 
 
@@ -125,25 +142,24 @@ def _conditions(program: Program, every: bool) -> None:
         why = f"{_name(program.entry)} and its files are left as they are ({program.refused})"
         _say("refused", "red", why)
         return
-    from rich.console import Console
+    proven = sum(condition.state is State.PROVEN for condition in program.conditions)
+    more = "" if every else " (--table shows all)"
+    counted = f"{proven} of {len(program.conditions)} conditions hold{more}"
+    show_line((f"{_name(program.entry)} after migration: {counted}", "bold"))
+    rows = [each for each in program.conditions if every or each.state is not State.PROVEN]
+    if not rows:
+        return
     from rich.table import Table
     from rich.text import Text
 
-    proven = sum(condition.state is State.PROVEN for condition in program.conditions)
-    counted = f"{proven} of {len(program.conditions)} conditions hold" + (
-        "" if every else " (--table shows all)"
-    )
-    title = Text(f"{_name(program.entry)} after migration: {counted}", style="table.title")
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False)
     table.add_column("holds")
     table.add_column("condition")
     table.add_column("shown by", overflow="fold")
-    for condition in program.conditions:
-        if condition.state is State.PROVEN and not every:
-            continue
+    for condition in rows:
         mark, colour = MARKS[condition.state]
         table.add_row(Text(mark, style=colour), condition.name, Text(condition.detail))
-    Console().print(table)
+    console(wraps=True).print(table)
 
 
 def _alike(findings: Sequence[Reported]) -> Iterator[tuple[Reported, list[int]]]:

@@ -1,0 +1,1 @@
+"""`hvdkit completion`: the script with which a shell completes commands and options."""

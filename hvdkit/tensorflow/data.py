@@ -16,7 +16,7 @@ from hvdkit.errors import HvdkitError, UsageError
 
 
 class ShardedTooLateError(HvdkitError):
-    """The dataset is shuffled already: each rank would take its share of another order."""
+    """The dataset is shuffled already: each rank would take its share of a different order."""
 
 
 class NothingToShardError(HvdkitError):
@@ -39,17 +39,18 @@ def shard_dataset(dataset: Any, *, process_set: Any = hvd.global_process_set) ->
         dataset = files.interleave(tf.data.TFRecordDataset).repeat().shuffle(10_000).batch(32)
 
     Raises:
-        ShardedTooLateError: a shuffle is before it, or files are listed in random order.
+        ShardedTooLateError: a shuffle without a seed is before it, or one whose seed differs between ranks;
+            or files are listed in random order.
         NothingToShardError: the dataset has no elements.
     """
     rank, size = process_set.rank(), process_set.size()
-    shuffle = next((part for part in _upstream(dataset) if "Shuffle" in type(part).__name__), None)
-    if shuffle is not None:
+    shuffles = [part for part in _upstream(dataset) if "Shuffle" in type(part).__name__]
+    if shuffles and not _alike([_seeds(part) for part in shuffles], process_set):
         raise ShardedTooLateError(
-            "the dataset is shuffled before it is sharded",
+            "the dataset is shuffled before it is sharded, not by the same seed on every rank",
             why="each rank shuffles by itself: some samples would be on two ranks and others on none",
-            fix="call hvd.shard_dataset before .shuffle(...); for tf.data.Dataset.list_files pass "
-            "shuffle=False, for tensorflow_datasets shuffle_files=False",
+            fix="call hvd.shard_dataset before .shuffle(...), or give shuffle a seed; for "
+            "tf.data.Dataset.list_files pass shuffle=False, for tensorflow_datasets shuffle_files=False",
         )
     if size == 1:
         return dataset
@@ -94,6 +95,29 @@ def shard_arrays(*arrays: Any, process_set: Any = hvd.global_process_set) -> Any
         for array in arrays
     )
     return shares[0] if len(shares) == 1 else shares
+
+
+def _seeds(shuffle: Any) -> tuple[int, int] | None:
+    """The two numbers that a shuffle draws by; None without them.
+
+    TensorFlow takes two zeros for "none given":
+    https://www.tensorflow.org/api_docs/python/tf/random/set_seed
+    """
+    found = tuple(getattr(shuffle, name, None) for name in ("_seed", "_seed2"))
+    if any(seed is None for seed in found):
+        return None
+    first, second = (int(seed) for seed in found)
+    return (first, second) if first or second else None
+
+
+def _alike(seeds: list[tuple[int, int] | None], process_set: Any) -> bool:
+    """Whether all shuffles have seeds, and the same on every rank: where one has none, no rank is asked."""
+    if any(seed is None for seed in seeds):
+        return False
+    if process_set.size() == 1:
+        return True
+    everyone = hvd.allgather_object(seeds, process_set=process_set)
+    return all(one == seeds for one in everyone)
 
 
 def _complete_rounds(dataset: Any, rank: int, size: int) -> Any:

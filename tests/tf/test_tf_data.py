@@ -72,12 +72,17 @@ def test_a_shuffle_before_it_is_refused(tmp_path: Path) -> None:
     (tmp_path / "part-0").touch()
     for dataset in (
         tf.data.Dataset.range(8).shuffle(8),
-        tf.data.Dataset.range(8).shuffle(8, seed=1).map(lambda x: x).batch(2).prefetch(1),
+        tf.data.Dataset.range(8).shuffle(8, seed=1 + hvd.rank()).map(lambda x: x).batch(2).prefetch(1),
         tf.data.Dataset.list_files(str(tmp_path / "part-*")),
     ):
         with pytest.raises(ShardedTooLateError, match=r"(?s)why: .*fix: .*before .shuffle"):
             hvd.shard_dataset(dataset)
     hvd.shard_dataset(tf.data.Dataset.list_files(str(tmp_path / "part-*"), shuffle=False))
+
+
+def test_a_shuffle_with_one_seed_is_the_same_order_on_every_rank() -> None:
+    ranks = shares(hvd.shard_dataset(tf.data.Dataset.range(8).shuffle(8, seed=1)))
+    assert sorted(ranks[0] + ranks[1]) == list(range(8))
 
 
 def test_nothing_to_share_out() -> None:

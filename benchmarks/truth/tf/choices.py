@@ -69,12 +69,12 @@ def fitting(ways: dict[str, str]) -> Choices:
         ways["stop"] = "none"
         if ways["data"] == "sequence":
             ways["data"] = "pipeline"
+    if ways["steps"] == "counted" and (arrays or ways["data"] == "sequence"):
+        ways["data"], arrays = "pipeline", False
     if ways["validation"] == "split" and not arrays:
         ways["validation"] = "held"
     if ways["stop"] == "early":
         ways["validation"] = "held" if ways["validation"] == "none" else ways["validation"]
-    if ways["steps"] == "counted":
-        ways["data"] = "pipeline" if arrays or ways["data"] == "sequence" else ways["data"]
     if ways["model"] == "two-parts" and ways["train"] != "train-step":
         ways["model"] = "functional"
     if ways["train"] == "train-step" and ways["model"] in ("sequential", "functional"):

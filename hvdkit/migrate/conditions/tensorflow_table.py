@@ -10,6 +10,7 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.coverage.unseen_training import unseen_training
 from hvdkit.migrate.facts.keras import vocabulary as words
 from hvdkit.migrate.facts.keras.applied import applied_gradients
+from hvdkit.migrate.facts.keras.broadcasts import variable_broadcasts
 from hvdkit.migrate.facts.keras.gradients import is_distributed
 from hvdkit.migrate.facts.keras.model_calls import ModelCall, custom_step, keras_calls
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
@@ -27,12 +28,9 @@ from hvdkit.migrate.plan import Condition, State
 
 FileNode = tuple[Names, ast.AST]
 VISIBLE = ("tensorflow.config.set_visible_devices", "tensorflow.config.experimental.set_visible_devices")
-OF_GRAPHS = ("BroadcastGlobalVariablesHook", "broadcast_global_variables")  # TensorFlow 1's
-BROADCASTS = (
-    *words.BROADCASTS,
-    *(f"horovod.tensorflow.{name}" for name in OF_GRAPHS),
-    "hvdkit.tensorflow.broadcast",
-    "hvdkit.tensorflow.keras.broadcast",
+# TensorFlow 1's.
+OF_GRAPHS = tuple(
+    f"horovod.tensorflow.{name}" for name in ("BroadcastGlobalVariablesHook", "broadcast_global_variables")
 )
 
 
@@ -141,7 +139,8 @@ def _optimizer(facts: Facts, program: ProgramFacts) -> Answer:
 
 def _broadcast(facts: Facts, program: ProgramFacts) -> Answer:
     missing: list[FileNode] = []
-    sites: list[FileNode] = [(s.names, s.node) for s in facts.calls(*BROADCASTS) if s.names in program.files]
+    found = (*variable_broadcasts(facts), *facts.calls(*OF_GRAPHS))
+    sites: list[FileNode] = [(site.names, site.node) for site in found if site.names in program.files]
     in_loops = {names for names, _ in sites}
     for loop in training_step_loops(facts):
         if loop.names in program.files and loop.names not in in_loops:

@@ -16,8 +16,10 @@ from hvdkit.migrate.facts.programs.tensorflow_programs import (
     migrating_files,
     migrating_fits,
     only_with_strategy,
+    training_step_loops,
 )
 from hvdkit.migrate.facts.tensorflow.datasets import dataset_chains
+from hvdkit.migrate.facts.tensorflow.iterators import draws_from
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rewrites.tensorflow import divided, is_divided
@@ -48,9 +50,16 @@ def check(facts: Facts) -> Iterator[Finding]:
     yield from _own_schedules(facts)
 
 
+def _files_that_share(facts: Facts) -> set[Names]:
+    """The files whose fits, or loops over datasets, take a rank's share of the steps."""
+    nodes = {dataset.node for dataset in dataset_chains(facts).training}
+    loops = {loop.names for loop in training_step_loops(facts) if draws_from(loop, nodes)}
+    return loops | {call.names for call in migrating_fits(facts)}
+
+
 def _schedules(facts: Facts) -> Iterator[Finding]:
     """Steps over which a schedule changes the rate: each rank takes fewer of them in as many epochs."""
-    fits = {call.names for call in migrating_fits(facts)}
+    sharing = _files_that_share(facts)
     for site in facts.calls(*words.SCHEDULES):
         names = site.names
         if names not in migrating_files(facts) or only_with_strategy(facts, names):
@@ -66,7 +75,7 @@ def _schedules(facts: Facts) -> Iterator[Finding]:
             ):
                 continue
             message = OVER_STEPS
-            if names not in fits or site.name.endswith("PiecewiseConstantDecay") or _asks(names, steps):
+            if names not in sharing or site.name.endswith("PiecewiseConstantDecay") or _asks(names, steps):
                 advice = (
                     f"divide by {horovod_name(facts, names)}.size() the values counted in steps of one "
                     "process"

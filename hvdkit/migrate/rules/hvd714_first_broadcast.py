@@ -10,10 +10,13 @@ from hvdkit.migrate.catalog.finding import manual, required
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.keras import vocabulary as words
+from hvdkit.migrate.facts.keras.broadcasts import variable_broadcasts
+from hvdkit.migrate.facts.keras.keras_version import pinned
 from hvdkit.migrate.facts.keras.model_calls import ModelCall
 from hvdkit.migrate.facts.keras.step_loops import StepLoop
 from hvdkit.migrate.facts.keras.written_variables import variables_at, written_at
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.programs.tensorflow_programs import (
     loopless_steps,
     migrating_files,
@@ -56,8 +59,7 @@ def _advice(facts: Facts, names: Names) -> str:
 
 def _broadcast_inside(facts: Facts, loop: StepLoop) -> bool:
     """Whether the program broadcasts variables already."""
-    found = facts.calls(*words.BROADCASTS, "hvdkit.tensorflow.broadcast", "hvdkit.tensorflow.keras.broadcast")
-    return any(site.names is loop.names for site in found)
+    return any(site.names is loop.names for site in variable_broadcasts(facts))
 
 
 @dataclass(frozen=True)
@@ -99,11 +101,34 @@ def _finding(facts: Facts, statement: ast.stmt, loops: list[StepLoop], written: 
     lines = [f"if {optimizers[0]}.iterations == 1:"]
     if facts.options.target == "hvdkit" and written.keras and all(m.endswith(".variables") for m in models):
         lines += _pairs(hvd, models, optimizers)
+    elif facts.options.target == "horovod" and not _of_keras_2(facts, loops):
+        lines += _each(facts, names, statement, written)
     else:
         lines += [f"\t{hvd}.broadcast_variables({model}, root_rank=0)" for model in models]
         for one in optimizers:
             lines += _state(facts, hvd, one)
     return required(facts, "HVD714", names, statement, message, after, facts, names, statement, lines)
+
+
+def _of_keras_2(facts: Facts, loops: list[StepLoop]) -> bool:
+    """Whether a program says that it runs under Keras 2, or has an optimizer of its older kind."""
+    names = loops[0].names
+    entries = [program.entry for program in programs_of(facts) if names in program.files]
+    steps = [loop.step for loop in loops if not isinstance(loop.step, ModelCall)]
+    optimizers = [value.node for step in steps for value in facts.flow.values(step.names, step.optimizer)]
+    legacy = any("legacy" in ast.unparse(node) for node in optimizers if isinstance(node, ast.Call))
+    return legacy or any(pinned(entry)[0] == 2 for entry in entries)
+
+
+def _each(facts: Facts, names: Names, statement: ast.stmt, written: Written) -> list[str]:
+    """Lines that send variables one by one: broadcast_variables takes none of Keras 3's."""
+    models = [one[1:-1] if one.startswith("[") else f"*{one}" for one in written.models]
+    every = ", ".join([*models, *(f"*{one}.variables" for one in written.optimizers)])
+    name = "variable" if names.scope(statement).owner("variable") is None else "each_variable"
+    return [
+        f"\tfor {name} in [{every}]:",
+        f"\t\t{name}.assign({horovod_name(facts, names)}.broadcast({name}, root_rank=0))",
+    ]
 
 
 def _state(facts: Facts, hvd: str, optimizer: str) -> list[str]:
@@ -172,8 +197,8 @@ RULE = Rule(
                     loss = tf.reduce_mean((w * x + b - y) ** 2)
                 optimizer.apply_gradients(zip(tape.gradient(loss, [w, b]), [w, b]))
                 if optimizer.iterations == 1:
-                    hvd.broadcast_variables([w, b], root_rank=0)
-                    hvd.broadcast_variables(optimizer.variables(), root_rank=0)
+                    for variable in [w, b, *optimizer.variables]:
+                        variable.assign(hvd.broadcast(variable, root_rank=0))
             """,
         ),
     ),

@@ -15,6 +15,7 @@ INITS = frozenset(f"{module}.init" for module in MODULES)
 OPTIMIZERS = frozenset(f"{module}.DistributedOptimizer" for module in MODULES)
 TAPES = frozenset(f"{module}.DistributedGradientTape" for module in MODULES)
 BROADCASTS = frozenset(f"{module}.broadcast_variables" for module in MODULES)
+ONE_BROADCASTS = frozenset(f"{module}.broadcast" for module in MODULES)
 BROADCAST_CALLBACK = "BroadcastGlobalVariablesCallback"
 
 # Strategies that keep a copy of the model per device and add up the gradients, as Horovod does.

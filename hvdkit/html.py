@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
@@ -16,6 +17,7 @@ STYLE = """\
 body { font: 15px/1.5 system-ui, sans-serif; color: var(--text); background: var(--page); margin: 0 auto;
   max-width: 1280px; padding: 16px; }
 h1 { font-size: 1.4em; } h2 { font-size: 1.15em; margin-top: 2em; }
+.option { white-space: nowrap; }
 code, .diff { font: 12.5px/1.45 ui-monospace, monospace; } h2 code { font-size: 1em; }
 .good { color: var(--good); } .bad { color: var(--bad); } .open { color: var(--open); }
 .verdict { font-size: 1.15em; font-weight: 600; border-left: 4px solid; padding: 4px 12px; margin: 6px 0; }
@@ -50,9 +52,14 @@ def page(title: str, body: Iterable[str]) -> str:
     return "\n".join(parts) + "\n"
 
 
+def prose(text: str) -> str:
+    """A sentence as HTML: an option of a command stays on one line, with the number behind it."""
+    return re.sub(r"--[a-z][a-z-]*(?: \d+)?", r'<span class="option">\g<0></span>', escape(text))
+
+
 def verdict(text: str, kind: str) -> str:
     """A line of the verdict. kind: good, bad or open."""
-    return f'<p class="verdict {kind}">{escape(text)}</p>'
+    return f'<p class="verdict {kind}">{prose(text)}</p>'
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

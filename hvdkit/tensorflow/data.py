@@ -103,10 +103,9 @@ def _seeds(shuffle: Any) -> tuple[int, int] | None:
     TensorFlow takes two zeros for "none given":
     https://www.tensorflow.org/api_docs/python/tf/random/set_seed
     """
-    found = tuple(getattr(shuffle, name, None) for name in ("_seed", "_seed2"))
-    if any(seed is None for seed in found):
+    if not hasattr(shuffle, "_seed") or not hasattr(shuffle, "_seed2"):
         return None
-    first, second = (int(seed) for seed in found)
+    first, second = int(shuffle._seed), int(shuffle._seed2)
     return (first, second) if first or second else None
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from html import escape
 
-from hvdkit.html import curves, page, table, verdict
+from hvdkit.html import curves, page, prose, table, verdict
 from hvdkit.verify.judge import Verification
 from hvdkit.verify.records import Run
 from hvdkit.verify.report import cause_lines, causes_of, details
@@ -60,7 +60,7 @@ def _body(result: Verification) -> Iterator[str]:
         yield table(("", "condition", "shown by"), held)
     yield "<h2>Notes</h2><ul>"
     causes = cause_lines((*result.causes, *causes_of(result.invariants)))
-    yield from (f"<li>{escape(line)}</li>" for line in dict.fromkeys([*causes, *details(result)]))
+    yield from (f"<li>{prose(line)}</li>" for line in dict.fromkeys([*causes, *details(result)]))
     yield "</ul>"
 
 

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from hvdkit.cli import main
-from hvdkit.html import curves
+from hvdkit.html import curves, prose
 
 DDP = """\
 import torch
@@ -82,3 +82,9 @@ def test_curves_span_their_values() -> None:
     drawn = curves([("original", [3.0, 2.0, 1.0]), ("migrated", [3.0, 2.0, 1.5])], "loss")
     assert "60.0,20.0 320.0,110.0 580.0,200.0" in drawn and drawn.count("<polyline") == 2
     assert curves([("one", [1.0])], "loss") == ""
+
+
+def test_an_option_is_not_broken_between_its_hyphens() -> None:
+    assert prose("a < b; --steps 46, or --to-end") == (
+        'a &lt; b; <span class="option">--steps 46</span>, or <span class="option">--to-end</span>'
+    )

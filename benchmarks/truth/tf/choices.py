@@ -1,11 +1,11 @@
-"""What a generated TensorFlow program is made of: a choice for each thing that scripts write in several ways."""
+"""What a generated TensorFlow program is made of: a choice for each thing that is written in several ways."""
 
 from __future__ import annotations
 
 import dataclasses
 import random
 
-# Each thing with the ways to write it, the plainest first. One that stands there twice is drawn twice as often.
+# Each thing with the ways to write it, the plainest first. One that is there twice is drawn twice as often.
 WAYS: dict[str, tuple[str, ...]] = {
     "train": ("fit", "fit", "train-step", "tape", "graph-tape", "fed", "helper-tape"),
     "strategy": ("none", "none", "none", "mirrored"),

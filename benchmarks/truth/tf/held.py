@@ -28,12 +28,16 @@ WRITES = {"callback": "last.weights.h5", "csv": "log.csv", "json": "metrics.json
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """One run: the exit code, what the probe of each rank saw (by rank), and the end of what was printed."""
+    """One run: the exit code, what the probe of each rank saw (by rank), and the end of what was printed.
+
+    there: the files of the folder after it.
+    """
 
     layout: str
     code: int
     ranks: dict[int, dict[str, Any]]
     output: str
+    there: tuple[str, ...]
 
 
 def jobs(warm: Warm, folder: Path, out: Path) -> Iterator[Job]:
@@ -46,7 +50,8 @@ def jobs(warm: Warm, folder: Path, out: Path) -> Iterator[Job]:
         ranks = {
             int(path.suffixes[0][1:]): json.loads(path.read_text()) for path in out.glob(f"{stem}.[0-9].json")
         }
-        yield Job(layout, ran[0], ranks, ran[1][-3000:])
+        there = tuple(sorted(path.name for path in folder.iterdir()))
+        yield Job(layout, ran[0], ranks, ran[1][-3000:], there)
 
 
 def faults(choices: Choices, job: Job) -> list[Fault]:
@@ -67,7 +72,7 @@ def _of(choices: Choices, job: Job) -> Iterator[Fault]:
     if not all(trained):
         yield Fault(VERDICT, f"a rank trains on nothing, {job.layout}")
         return
-    yield from _written(choices, ranks)
+    yield from _written(choices, job, ranks)
     if len({len(seen["trained"]) for seen in ranks}) > 1:
         yield Fault(VERDICT, f"unequal steps: {[len(seen['trained']) for seen in ranks]}")
     if len({tuple(seen["end"]) for seen in ranks}) > 1:
@@ -75,13 +80,13 @@ def _of(choices: Choices, job: Job) -> Iterator[Fault]:
     yield from _shares(choices, ranks, trained)
 
 
-def _written(choices: Choices, ranks: list[dict[str, Any]]) -> Iterator[Fault]:
+def _written(choices: Choices, job: Job, ranks: list[dict[str, Any]]) -> Iterator[Fault]:
     for seen in ranks[1:]:
         if seen["written"]:
             yield Fault(FILES, f"a rank other than 0 writes {seen['written'][0]}")
     for thing in ("save", "log"):
         wanted = WRITES.get(choices[thing])
-        if wanted and not any(path.startswith(wanted) for path in ranks[0]["written"]):
+        if wanted and not any(name.startswith(wanted) for name in job.there):
             yield Fault(VERDICT, f"{wanted} is not written")
 
 

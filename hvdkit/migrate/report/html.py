@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from html import escape
 
-from hvdkit.html import page, table, tasks, verdict
+from hvdkit.html import page, prose, table, tasks, verdict
 from hvdkit.migrate.catalog.rule_files import COMMANDS, read, rule_files
 from hvdkit.migrate.plan import FilePlan, Plan, Reported, State
 from hvdkit.migrate.report.diff import lines_of
@@ -61,8 +61,8 @@ def _body(plan: Plan) -> Iterator[str]:
 
 def _said(finding: Reported, place: bool = False) -> str:
     at = f"<code>{escape(os.path.relpath(finding.path))}:{finding.line}</code> " if place else ""
-    advice = f" <b>{escape(finding.advice)}</b>" if finding.advice else ""
-    return f'{at}<a href="#{finding.rule}">{finding.rule}</a> {escape(finding.message)}.{advice}'
+    advice = f" <b>{prose(finding.advice)}</b>" if finding.advice else ""
+    return f'{at}<a href="#{finding.rule}">{finding.rule}</a> {prose(finding.message)}.{advice}'
 
 
 def _file(file: FilePlan) -> Iterator[str]:

@@ -12,11 +12,11 @@ from hvdkit.migrate.conditions import table
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
-from truth import held
+from truth import claims, held
 from truth.choices import WAYS, Choices, drawn, fitting
 from truth.examples import undefined, why_not
 from truth.programs import VALIDATED, files
-from truth.runs import Claims, Job, Seen
+from truth.runs import Job, Seen
 
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "truth.py"
 PLAIN = fitting({thing: ways[0] for thing, ways in WAYS.items()})
@@ -45,7 +45,7 @@ def rank(number: int, **more: object) -> Seen:
     }
 
 
-def seen(second: Seen) -> list[held.Fault]:
+def seen(second: Seen) -> list[claims.Fault]:
     """The faults of a run on one host whose second rank did this."""
     return held.faults(PLAIN, [Job("one host", 0, 0, 3, {0: rank(0), 1: second}, "")])
 
@@ -74,15 +74,15 @@ def test_nothing_is_wrong_with_a_run_that_is_right() -> None:
         ({"epochs": rank(0)["epochs"]}, held.SHARDED),
         ({"epochs": [TRAINED[1::2]] * 3}, held.ORDER),
         ({"validations": [TRAINED[:VALIDATED]] * 3}, held.SHARDED),
-        ({"validations": [[100.0, 101.0]] * 3}, held.VERDICT),
+        ({"validations": [[100.0, 101.0]] * 3}, claims.VERDICT),
         ({"start": ["Net 1.6"]}, held.SAME),
         ({"end": ["Net 2.6"]}, held.AVERAGED),
         ({"written": ["last.pt"]}, held.FILES),
-        ({"folders": ["run1"]}, held.VERDICT),
-        ({"wrapped": 1}, held.LEFT_OVER),
-        ({"steps": 16}, held.VERDICT),
-        ({"epochs": rank(1)["epochs"][:2]}, held.VERDICT),
-        ({"group": True}, held.LEFT_OVER),
+        ({"folders": ["run1"]}, claims.VERDICT),
+        ({"wrapped": 1}, claims.GROUP.row),
+        ({"steps": 16}, claims.VERDICT),
+        ({"epochs": rank(1)["epochs"][:2]}, claims.VERDICT),
+        ({"group": True}, claims.GROUP.row),
     ],
 )
 def test_what_refutes_a_row(wrong: Seen, row: str) -> None:
@@ -143,19 +143,19 @@ def test_the_folder_above_is_made_by_whoever_comes_first() -> None:
 
 def test_a_crash_refutes_the_verdict_alone() -> None:
     job = Job("two hosts", 1, 0, 3, {0: rank(0), 1: rank(1, error="ValueError: no")}, "")
-    assert [fault.row for fault in held.faults(PLAIN, [job])] == [held.VERDICT]
+    assert [fault.row for fault in held.faults(PLAIN, [job])] == [claims.VERDICT]
 
 
 def test_false_yes_and_needless_open() -> None:
-    fault = held.Fault(held.SHARDED, "both ranks train on samples of one epoch")
+    fault = claims.Fault(held.SHARDED, "both ranks train on samples of one epoch")
     rows = dict.fromkeys(held.ROWS, "proven")
-    claimed = Claims(rows, {}, "left", ("HVD302 train.py:3 no share",))
-    honest = Claims({**rows, held.SHARDED: "open"}, {held.SHARDED: "every rank"}, "left", ())
-    assert held.false_yes(claimed, [fault]) == [fault]
-    assert held.false_yes(honest, [fault]) == []
-    assert held.needless(honest, [fault]) == []
-    assert held.needless(honest, []) == [f"{held.SHARDED}: every rank"]
-    assert held.needless(Claims(rows, {}, "ready", ()), []) == []
+    claimed = claims.Claims(rows, {}, "left", ("HVD302 train.py:3 no share",))
+    honest = claims.Claims({**rows, held.SHARDED: "open"}, {held.SHARDED: "every rank"}, "left", ())
+    assert claims.false_yes(claimed, [fault]) == [fault]
+    assert claims.false_yes(honest, [fault]) == []
+    assert claims.needless(honest, [fault]) == []
+    assert claims.needless(honest, []) == [f"{held.SHARDED}: every rank"]
+    assert claims.needless(claims.Claims(rows, {}, "ready", ()), []) == []
 
 
 def test_a_plainer_program_differs_in_what_is_asked() -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from hvdkit.dataclass import dataclass
 from hvdkit.migrate.catalog.finding import manual, required
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
@@ -24,7 +23,7 @@ from hvdkit.migrate.facts.programs.tensorflow_programs import (
 )
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.rewrites.tensorflow import after
+from hvdkit.migrate.rewrites.first_broadcast import Written, first_broadcast
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -62,15 +61,6 @@ def _broadcast_inside(facts: Facts, loop: StepLoop) -> bool:
     return any(site.names is loop.names for site in variable_broadcasts(facts))
 
 
-@dataclass(frozen=True)
-class Written:
-    """What is trained at a statement, as it is written there; "" for what cannot be. keras: models alone."""
-
-    models: tuple[str, ...]
-    optimizers: tuple[str, ...]
-    keras: bool
-
-
 def _written(facts: Facts, loops: list[StepLoop]) -> Written:
     models: list[str] = []
     optimizers: list[str] = []
@@ -91,23 +81,26 @@ def _written(facts: Facts, loops: list[StepLoop]) -> Written:
 
 
 def _finding(facts: Facts, statement: ast.stmt, loops: list[StepLoop], written: Written) -> Finding:
-    names, hvd = loops[0].names, horovod_name(facts, loops[0].names)
+    names = loops[0].names
     message = "after the first step every rank receives rank 0's weights and optimizer state"
     models, optimizers = written.models, written.optimizers
     if "" in models or "" in optimizers or not models or any(loop.graph for loop in loops):
         where_not = "is traced by tf.function" if any(loop.graph for loop in loops) else "does not name them"
         message = f"the ranks' weights must be made equal, and this loop {where_not}"
         return manual("HVD714", names, statement, message, _advice(facts, names))
-    lines = [f"if {optimizers[0]}.iterations == 1:"]
-    if facts.options.target == "hvdkit" and written.keras and all(m.endswith(".variables") for m in models):
-        lines += _pairs(hvd, models, optimizers)
-    elif facts.options.target == "horovod" and not _of_keras_2(facts, loops):
-        lines += _each(facts, names, statement, written)
-    else:
-        lines += [f"\t{hvd}.broadcast_variables({model}, root_rank=0)" for model in models]
-        for one in optimizers:
-            lines += _state(facts, hvd, one)
-    return required(facts, "HVD714", names, statement, message, after, facts, names, statement, lines)
+    return required(
+        facts,
+        "HVD714",
+        names,
+        statement,
+        message,
+        first_broadcast,
+        facts,
+        names,
+        statement,
+        written,
+        _of_keras_2(facts, loops),
+    )
 
 
 def _of_keras_2(facts: Facts, loops: list[StepLoop]) -> bool:
@@ -118,36 +111,6 @@ def _of_keras_2(facts: Facts, loops: list[StepLoop]) -> bool:
     optimizers = [value.node for step in steps for value in facts.flow.values(step.names, step.optimizer)]
     legacy = any("legacy" in ast.unparse(node) for node in optimizers if isinstance(node, ast.Call))
     return legacy or any(pinned(entry)[0] == 2 for entry in entries)
-
-
-def _each(facts: Facts, names: Names, statement: ast.stmt, written: Written) -> list[str]:
-    """Lines that send variables one by one: broadcast_variables takes none of Keras 3's."""
-    models = [one[1:-1] if one.startswith("[") else f"*{one}" for one in written.models]
-    every = ", ".join([*models, *(f"*{one}.variables" for one in written.optimizers)])
-    name = "variable" if names.scope(statement).owner("variable") is None else "each_variable"
-    return [
-        f"\tfor {name} in [{every}]:",
-        f"\t\t{name}.assign({horovod_name(facts, names)}.broadcast({name}, root_rank=0))",
-    ]
-
-
-def _state(facts: Facts, hvd: str, optimizer: str) -> list[str]:
-    """Lines that send an optimizer's variables: one by one where Keras 3's may be met, which Horovod does not take."""
-    if facts.options.target == "horovod":
-        return [f"\t{hvd}.broadcast_variables({optimizer}.variables(), root_rank=0)"]
-    return [
-        f"\tfor optimizer_slot in {optimizer}.variables:",
-        f"\t\toptimizer_slot.assign({hvd}.broadcast(optimizer_slot, root_rank=0))",
-    ]
-
-
-def _pairs(hvd: str, models: Sequence[str], optimizers: Sequence[str]) -> list[str]:
-    """hvd.broadcast(model, optimizer) for each optimizer, or of all models for one."""
-    short = [model.removesuffix(".variables") for model in models]
-    if len(short) == len(optimizers):
-        return [f"\t{hvd}.broadcast({model}, {one})" for model, one in zip(short, optimizers)]
-    every = short[0] if len(short) == 1 else f"[{', '.join(short)}]"
-    return [f"\t{hvd}.broadcast({every}, {one})" for one in optimizers]
 
 
 def _of_module(facts: Facts, names: Names, sources: ast.expr | None) -> bool:

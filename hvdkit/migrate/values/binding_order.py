@@ -13,8 +13,8 @@ def reaching(names: Names, name: str, use: ast.AST) -> tuple[Binding, ...]:
     """The bindings of a name without those that run after a use of it in the same function.
 
     `inner = model` above `model = DDP(model)` is the model itself. A function or class that is defined again
-    is what its last definition above the use made it. This is so only for a use in the scope that they belong
-    to: a function inside may run at any time.
+    is what its last definition above the use made it. What the other arm of an `if` binds is left out. This
+    is so only for a use in the scope that they belong to: a function inside may run at any time.
     """
     scope = names.scope(use)
     bindings = names.bindings(name, use)
@@ -23,6 +23,7 @@ def reaching(names: Names, name: str, use: ast.AST) -> tuple[Binding, ...]:
     loops: set[ast.AST] = {parent for parent in names.ancestors(use) if isinstance(parent, LOOPS)}
     statement = names.statement(use)
     kept = [b for b in bindings if not _comes_later(names, b, statement, loops)]
+    kept = [b for b in kept if not _in_other_arm(names, b.node, use, loops)]
     again = [b for b in kept if b.kind in DEFINITIONS and _defined_before(names, b, use)]
     if len(again) > 1:
         last = max(_place(b.node) for b in again)
@@ -128,6 +129,24 @@ def _always_before(names: Names, statement: ast.stmt, use: ast.AST) -> bool:
         for block in (getattr(parent, field, None) for field in ("body", "orelse", "finalbody")):
             if isinstance(block, list) and statement in block and child in block:
                 return True
+        child = parent
+    return False
+
+
+def _in_other_arm(names: Names, bound: ast.AST, use: ast.AST, loops: set[ast.AST]) -> bool:
+    """Whether an `if` above both runs the one or the other; in a loop its next turn may run the other."""
+    arms: dict[ast.AST, ast.AST] = {}
+    child = use
+    for parent in names.ancestors(use):
+        if isinstance(parent, ast.If):
+            arms[parent] = child
+        child = parent
+    child = bound
+    for parent in names.ancestors(bound):
+        if isinstance(parent, ast.If) and parent in arms:
+            one, other = child in parent.body, arms[parent] in parent.body
+            both = child in (*parent.body, *parent.orelse) and arms[parent] in (*parent.body, *parent.orelse)
+            return both and one is not other and loops.isdisjoint(names.ancestors(parent))
         child = parent
     return False
 

@@ -13,6 +13,5 @@ for x in data:
     gradients = tape.gradient(loss, model.trainable_variables)
     optimizer.apply_gradients(zip(gradients, model.trainable_variables))
     if optimizer.iterations == 1:
-        hvd.broadcast_variables(model.variables, root_rank=0)
-        for optimizer_slot in optimizer.variables:
-            optimizer_slot.assign(hvd.broadcast(optimizer_slot, root_rank=0))
+        for variable in [*model.variables, *optimizer.variables]:
+            variable.assign(hvd.broadcast(variable, root_rank=0))

@@ -8,6 +8,5 @@ for step in range(100):
         loss = style(image)
     optimizer.apply_gradients([(tape.gradient(loss, image), image)])
     if optimizer.iterations == 1:
-        hvd.broadcast_variables([image], root_rank=0)
-        for optimizer_slot in optimizer.variables:
-            optimizer_slot.assign(hvd.broadcast(optimizer_slot, root_rank=0))
+        for variable in [image, *optimizer.variables]:
+            variable.assign(hvd.broadcast(variable, root_rank=0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -23,6 +24,13 @@ TOPICS = {
     "TensorFlow and Keras": ("HVD7", "HVD89"),
     "What is refused, or only reported": ("HVD9",),
 }
+_ARGUMENTS = r"\((?:[^()\n]|\([^()\n]*\))*\)"
+# `hvd.broadcast(0, root_rank=0)`, `torch.load`, `--suggested`, `shuffle=False`, `num_replicas`, `WORLD_SIZE`
+_NAMES = re.compile(
+    rf"(?<![\w/.-])(?:--[a-z][\w-]+|[a-z]\w*=\w+(?:\.\w+)*(?:{_ARGUMENTS})?|[A-Za-z]\w*(?:\.\w+)*{_ARGUMENTS}"
+    r"|(?:hvd|hvdkit|horovod|torch|torchvision|tf|tensorflow|keras|np|numpy|dist|os)(?:\.\w+)+"
+    r"|[a-z]+(?:_[a-z0-9]+)+|[A-Z]+(?:_[A-Z0-9]+)+)"
+)
 EXAMPLES = """\
 hvdkit rules           the id and title of each
 hvdkit rules --json    what each does, why, and when it is safe
@@ -102,15 +110,22 @@ def _link(folder: Path, repository: Path) -> str:
     return f"\n[More examples](../../{folder.as_posix()}), each a test of this rule.\n"
 
 
+def _code(text: str) -> str:
+    """A sentence with its names of libraries and options as code, where they are not yet."""
+    parts = text.split("`")
+    parts[::2] = [_NAMES.sub(r"`\g<0>`", part) for part in parts[::2]]
+    return "`".join(parts)
+
+
 def text_of(page: Page) -> str:
     """A rule's page in Markdown: text, then each example as a diff, then what it leaves alone."""
     import difflib
 
     parts = [
         f"# {page.id}: {page.title}\n",
-        page.what,
-        f"\n**Why.** {page.why}",
-        f"\n**{_split(page.safety)}",
+        _code(page.what),
+        f"\n**Why.** {_code(page.why)}",
+        f"\n**{_split(_code(page.safety))}",
     ]
     if page.changes:
         parts.append("\n## What it changes")

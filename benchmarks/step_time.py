@@ -30,82 +30,23 @@ from pathlib import Path
 import torch
 from torch import nn
 
+from hvdkit.bench.models import MODELS
+
 KINDS = ("horovod", "ddp", "limit")
 WARM_UP = 3  # steps
 GOAL, GOAL_GLOO = 0.98, 1.15
 LIMIT_S = 600
 
 
-class Block(nn.Module):
-    """ResNet's basic block (He et al., https://arxiv.org/abs/1512.03385)."""
-
-    def __init__(self, taken: int, given: int, stride: int) -> None:
-        super().__init__()
-        self.body = nn.Sequential(
-            nn.Conv2d(taken, given, 3, stride, 1, bias=False),
-            nn.BatchNorm2d(given),
-            nn.ReLU(),
-            nn.Conv2d(given, given, 3, 1, 1, bias=False),
-            nn.BatchNorm2d(given),
-        )
-        same = stride == 1 and taken == given
-        self.beside = nn.Identity() if same else nn.Conv2d(taken, given, 1, stride, bias=False)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """(N, taken, H, W) to (N, given, H / stride, W / stride)."""
-        return torch.relu(self.body(x) + self.beside(x))
-
-
-def mlp() -> tuple[nn.Module, torch.Tensor]:
-    """Three layers of 1024, and a batch of 64."""
-    layers = [part for _ in range(3) for part in (nn.Linear(1024, 1024), nn.ReLU())]
-    return nn.Sequential(*layers, nn.Linear(1024, 10)), torch.randn(64, 1024)
-
-
-def resnet() -> tuple[nn.Module, torch.Tensor]:
-    """ResNet-18 for small images, and a batch of 4."""
-    widths = (64, 64, 128, 256, 512)
-    blocks = [
-        Block(taken if first else given, given, 1 if given == 64 or not first else 2)
-        for taken, given in zip(widths, widths[1:])
-        for first in (True, False)
-    ]
-    head = (nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 10))
-    stem = (nn.Conv2d(3, 64, 3, 1, 1, bias=False), nn.BatchNorm2d(64), nn.ReLU())
-    return nn.Sequential(*stem, *blocks, *head), torch.randn(4, 3, 32, 32)
-
-
-class Transformer(nn.Module):
-    """Four encoder layers, and the mean over the positions."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        layer = nn.TransformerEncoderLayer(256, 4, 1024, dropout=0.0, batch_first=True)
-        self.body, self.head = nn.TransformerEncoder(layer, 4, enable_nested_tensor=False), nn.Linear(256, 10)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """(N, positions, 256) to (N, 10)."""
-        scores: torch.Tensor = self.head(self.body(x).mean(1))
-        return scores
-
-
-def transformer() -> tuple[nn.Module, torch.Tensor]:
-    """A batch of 8 texts of 32 positions."""
-    return Transformer(), torch.randn(8, 32, 256)
-
-
-MODELS: dict[str, tuple[Callable[[], tuple[nn.Module, torch.Tensor]], int]] = {
-    "MLP": (mlp, 40),
-    "ResNet-18": (resnet, 10),
-    "transformer": (transformer, 20),
-}
+# What a table calls each model of hvdkit.bench.models, and its steps.
+SHOWN = {"mlp": ("MLP", 40), "resnet18": ("ResNet-18", 10), "transformer": ("transformer", 20)}
 
 
 def train(kind: str) -> dict[str, float]:
     """On each rank: seconds of a step of each model."""
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    return {name: step_time(kind, make, steps) for name, (make, steps) in MODELS.items()}
+    return {name: step_time(kind, MODELS[model], steps) for model, (name, steps) in SHOWN.items()}
 
 
 def step_time(kind: str, make: Callable[[], tuple[nn.Module, torch.Tensor]], steps: int) -> float:
@@ -190,7 +131,7 @@ def main() -> int:
     asked.output.unlink()
     print(f"{'model':12} {'Horovod / DDP':>22} {'Horovod / limit':>22} {'DDP / limit':>22}")
     missed = False
-    for model in MODELS:
+    for model, _ in SHOWN.values():
         pairs = (("horovod", "ddp"), ("horovod", "limit"), ("ddp", "limit"))
         ratios = [[block[one][model] / block[other][model] for block in blocks] for one, other in pairs]
         print(f"{model:12} " + " ".join(f"{quartiles(found):>22}" for found in ratios))

@@ -23,6 +23,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "explain": ("hvdkit.explain.command", "explain a rule, or why a job failed: --log FILE"),
     "run": ("hvdkit.launch.command", "check the hosts, start the ranks, watch them until they end"),
     "timeline": ("hvdkit.timeline.command", "say what makes the steps of a job slow, by Horovod's timeline"),
+    "bench": (
+        "hvdkit.bench.command",
+        "measure how fast a model trains on these hosts, and what takes its time",
+    ),
     "setup-ssh": ("hvdkit.launch.setup_ssh", "show what to copy until ssh works without a prompt"),
     "docker": ("hvdkit.docker.command", "write the files that run a script in containers and on Kubernetes"),
     "doctor": ("hvdkit.doctor.command", "find what is wrong with this machine, or with the hosts of a job"),

@@ -22,7 +22,8 @@ class LauncherError(HvdkitError):
 class Start:
     """What to start. controller: "gloo" or "mpi". launcher: name of this machine in `route`, which is None
     for a job on this machine alone. crowded: a host has at least as many ranks as cores. world: what
-    ranks are given to find each other (hvdkit.launch.world), "" for what Horovod takes.
+    ranks are given to find each other (hvdkit.launch.world), "" for what Horovod takes. yields: whether
+    Open MPI's ranks leave their core while they wait; None: where it is crowded.
     """
 
     ranks: int
@@ -35,6 +36,7 @@ class Start:
     mpi_args: str = ""
     start_timeout: int | None = None
     world: str = ""
+    yields: bool | None = None
 
 
 def command_line(start: Start, command: Sequence[str]) -> list[str]:
@@ -62,7 +64,7 @@ def _network(start: Start) -> list[str]:
 
 def _mpi(start: Start) -> str:
     parts = []
-    if start.crowded:
+    if start.crowded if start.yields is None else start.yields:
         # A rank that waits must not keep its core from one that works.
         parts.append("--mca mpi_yield_when_idle 1")
     if start.route is not None:

@@ -57,18 +57,19 @@ def run(
     ctrl_port: int,
     log_dir: Path | None,
     watch: Watch | None = None,
+    shown: bool = True,
 ) -> Outcome:
     """Start a job and stay with it. However this is left, no rank runs on any host afterwards.
 
     environ: all that the ranks are given. ctrl_port: where they report to, 0 for any. watch: what compares
-        the ranks; None for a job that nobody watches.
+        the ranks; None for a job that nobody watches. shown: whether what the ranks print is printed here.
     Raises: ControlPortError, LauncherError, KeyboardInterrupt.
     """
     token = uuid.uuid4().hex
     lifeline = _listen(start, ctrl_port, token, watch)
     shim = [sys.executable, "-m", "hvdkit.launch.rank", "{}:{}".format(*lifeline.address), "--"]
     full = command_line(start, [*shim, *command])
-    with Output(log_dir, lambda: lifeline.has_failure) as output, _interruptible():
+    with Output(log_dir, lambda: lifeline.has_failure, shown) as output, _interruptible():
         launcher = subprocess.Popen(
             full,
             env={

@@ -27,14 +27,15 @@ _TOLD = ("HorovodInternalError", _SHUT_DOWN, *_LOST)
 class Output:
     """A context manager that prints each line where it belongs and remembers the last errors of each rank."""
 
-    def __init__(self, folder: Path | None, has_failed: Callable[[], bool]) -> None:
+    def __init__(self, folder: Path | None, has_failed: Callable[[], bool], shown: bool = True) -> None:
         """folder: where rank.N.log files go, made if it is not there; None for no files.
 
         has_failed: whether a rank has. From then on the launcher's own lines are not shown: it says once
-        more, in its words, what the rank said.
+        more, in its words, what the rank said. shown: False keeps the terminal to the caller.
         """
         self._folder = folder
         self._has_failed = has_failed
+        self._shown = shown
         self._files: dict[int, IO[str]] = {}
         self._errors: dict[int, deque[str]] = {}
         self._stack = ExitStack()
@@ -51,15 +52,14 @@ class Output:
         """Take one line of the launcher's output."""
         match = _TAG.match(text)
         if match is None:
-            if not self._has_failed():
+            if self._shown and not self._has_failed():
                 print(text, file=sys.stderr, flush=True)
             return
         rank, rest = int(match.group(1)), text[match.end() :]
         if match.group(2) == "stderr":
             self._errors.setdefault(rank, deque(maxlen=_KEPT)).append(rest)
-            print(f"[{rank}] {rest}", file=sys.stderr, flush=True)
-        else:
-            print(f"[{rank}] {rest}", flush=True)
+        if self._shown:
+            print(f"[{rank}] {rest}", file=sys.stderr if match.group(2) == "stderr" else None, flush=True)
         if self._folder is not None:
             file = self._file(rank)
             file.write(rest + "\n")

@@ -12,6 +12,8 @@ import pytest
 from jsonschema import Draft202012Validator, ValidationError
 from referencing import Registry, Resource
 
+from hvdkit.bench import report as bench_report
+from hvdkit.bench.outlook import outlook
 from hvdkit.cli import main
 from hvdkit.doctor.allreduce import Measured
 from hvdkit.doctor.command import _tell, parser
@@ -27,6 +29,7 @@ from hvdkit.verify.judge import Verification
 from hvdkit.verify.records import Run, Step
 from hvdkit.verify.tolerance import tolerance_for
 from hvdkit.verify.unreached import Unreached
+from tests.bench.records import record
 from tests.install.plans import make
 
 SCHEMAS = schemas()
@@ -174,6 +177,18 @@ def test_explain_every_log_that_was_kept(capsys: pytest.CaptureFixture[str]) -> 
 def test_timeline(capsys: pytest.CaptureFixture[str]) -> None:
     for file in sorted((ROOT / "tests" / "timeline" / "provoked").glob("*.json")):
         assert printed("timeline", ["timeline", str(file), "--json"], capsys)["steps"] > 2
+
+
+def test_bench() -> None:
+    block = {
+        "horovod": record([[0.05] * 9, [0.08] * 9], [[0.04] * 9, [0.01] * 9], alone=0.04),
+        "one": record([[0.06] * 9]),
+        "ddp": record([[0.1] * 9] * 2),
+    }
+    exchanges = [Measured(4, 2, 0.001, 0.0), Measured(2**26, 2, 0.1, 0.0)]
+    fit("bench", bench_report.data("mlp", [block], outlook([block], exchanges, 512)))
+    alone = bench_report.data("mlp", [{"horovod": record([[0.1]]), "one": record([[0.1]])}], None)
+    assert fit("bench", alone)["late"] is None
 
 
 def test_doctor(capsys: pytest.CaptureFixture[str]) -> None:

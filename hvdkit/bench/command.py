@@ -1,0 +1,152 @@
+"""`hvdkit bench`: how fast a model trains on these hosts, and what its steps are made of."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hvdkit.arguments import CommandParser, parsed
+from hvdkit.errors import UsageError
+from hvdkit.verify.options import split_arguments
+
+if TYPE_CHECKING:
+    from hvdkit.bench.figures import Block
+    from hvdkit.bench.job import Ground
+    from hvdkit.doctor.allreduce import Measured
+
+BUILT_IN = ("mlp", "resnet18", "transformer")
+EXAMPLES = """\
+hvdkit bench                                 a small transformer on two ranks of this machine
+hvdkit bench resnet18 -H a:4,b:4             on two hosts; DDP on the same hosts is next to it
+hvdkit bench train.py -H a:2,b:2 -- --lr 0.1   the first steps of a Horovod script with its arguments
+hvdkit bench train.py --ddp train_ddp.py     next to the DDP script that it was migrated from
+hvdkit bench mlp -H a:4,b:4 --predict 512    what 512 ranks would bring, by a model of the step
+hvdkit bench --png bench.png --json          a picture, and the figures as JSON
+"""
+EXITS = {"0": "it was measured", "2": "a job could not be started, or failed"}
+NOTE = (
+    "Each block starts a job under Horovod, one under DDP and one of a single rank, in turns; ratios are\n"
+    "taken within a block. What follows `--` is passed to the script.\n"
+    "The paths for GPUs have not been run on a GPU yet."
+)
+
+
+def parser() -> CommandParser:
+    """The arguments of the command."""
+    from hvdkit.bench import job
+
+    made = CommandParser(
+        "bench",
+        "Measure a training on these hosts: its speed, its scaling, and where the time of a step is.",
+        EXAMPLES,
+        EXITS,
+        NOTE,
+    )
+    made.add_argument(
+        "what",
+        nargs="?",
+        default="transformer",
+        metavar="WHAT",
+        help=f"{', '.join(BUILT_IN)}, or a script for Horovod (default transformer)",
+    )
+    job.add_options(made)
+    made.add_argument("--blocks", type=int, default=5, metavar="N", help="blocks of jobs (default 5)")
+    made.add_argument(
+        "--steps", type=int, default=45, metavar="N", help="steps of a job, after 5 to warm up (default 45)"
+    )
+    made.add_argument("--ddp", metavar="SCRIPT", help="the script for DDP that a script is compared with")
+    made.add_argument("--predict", type=int, metavar="N", help="also predict a step of N ranks")
+    made.add_argument("--png", type=Path, metavar="FILE", help="write a picture there")
+    made.add_argument("--json", action="store_true", help="as JSON")
+    return made
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run `hvdkit bench`. Raises: HvdkitError."""
+    own, arguments = split_arguments(list(argv[1:]))
+    asked = parsed(parser(), own)
+    what = [asked.what, *arguments]
+    if asked.blocks < 1 or asked.steps < 1:
+        raise UsageError(f"--blocks {asked.blocks} --steps {asked.steps}", fix="1 or more of each")
+    check_target(what, asked.ddp)
+    from hvdkit.bench import job, plot, report
+
+    if asked.png is not None:
+        plot.check()
+    ground = job.prepare(asked, say)
+    if asked.predict is not None and not ground.ranks < asked.predict:
+        raise UsageError(f"--predict {asked.predict} from {ground.ranks} ranks", fix="predict more ranks")
+    if asked.predict is not None and (ground.ranks < 2 or what[0] not in BUILT_IN):
+        raise UsageError(
+            "--predict needs a built-in model on two ranks or more", fix="hvdkit bench -np 2 ..."
+        )
+    blocks = measure(ground, what, asked.ddp, asked.blocks, asked.steps)
+    outlook = None
+    if asked.predict is not None:
+        from hvdkit.bench.outlook import outlook as fitted
+
+        outlook = fitted(blocks, exchanges(ground), asked.predict)
+    found = report.data(what[0], blocks, outlook)
+    if asked.png is not None:
+        plot.write(found, asked.png)
+    if asked.json:
+        print(json.dumps(found, indent=2))
+    else:
+        report.show(found)
+    return 0
+
+
+def check_target(what: Sequence[str], ddp: str | None = None) -> None:
+    """Raises: UsageError where it is neither a model nor a script."""
+    for each in [what[0], *([ddp] if ddp else [])]:
+        if each not in BUILT_IN and not Path(each).is_file():
+            raise UsageError(
+                f"{each}: neither a model ({', '.join(BUILT_IN)}) nor a script that is there",
+                fix="name one of them",
+            )
+    if what[0] in BUILT_IN and (ddp or what[1:]):
+        raise UsageError(f"{what[0]} has no arguments, and DDP trains the same model", fix="leave them out")
+
+
+def measure(ground: Ground, what: Sequence[str], ddp: str | None, blocks: int, steps: int) -> list[Block]:
+    """Blocks of one job of each kind, in turns."""
+    from hvdkit.bench import figures, job
+    from hvdkit.bench.blocks import orders
+
+    jobs = {"horovod": what, "one": what}
+    if ground.ranks > 1 and (what[0] in BUILT_IN or ddp):
+        jobs["ddp"] = what if ddp is None else [ddp, *what[1:]]
+    setting = job.Setting(variables=job.threads_for(ground))
+    found: list[Block] = []
+    for number, order in enumerate(orders(["horovod", *sorted({*jobs} - {"horovod"})], blocks), 1):
+        block = {}
+        for kind in order:
+            say(f"block {number} of {blocks}: {kind}")
+            block[kind] = job.run(ground, kind, steps, jobs[kind], setting)
+            say(f"  {figures.step_of(block[kind]).median * 1e3:.1f} ms a step")
+        found.append({kind: block[kind] for kind in jobs})
+    return found
+
+
+def exchanges(ground: Ground) -> list[Measured]:
+    """Allreduces of several sizes, among all ranks, and among two where there are more."""
+    from dataclasses import replace
+
+    from hvdkit.bench import job
+    from hvdkit.doctor import allreduce
+
+    command = [sys.executable, "-m", "hvdkit.doctor.allreduce"]
+    setting = job.Setting(variables=job.threads_for(ground))
+    found = []
+    for ranks in sorted({2, ground.ranks}):
+        say(f"allreduces among {ranks} ranks")
+        found += allreduce.find(job.run_command(replace(ground, ranks=ranks), "horovod", command, setting))
+    return found
+
+
+def say(text: str) -> None:
+    """A line of progress."""
+    print(f"hvdkit: {text}", file=sys.stderr, flush=True)

@@ -1,0 +1,51 @@
+"""The picture of a benchmark as a PNG; matplotlib is needed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from hvdkit.errors import HvdkitError
+
+_COLOURS = {"computing": "#4c9f70", "waiting": "#e0a030", "communicating": "#3d7ea6"}
+
+
+class PlotError(HvdkitError):
+    """The picture cannot be drawn or written."""
+
+
+def check() -> None:
+    """Raises: PlotError where matplotlib is missing; better said before the measurement than after it."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise PlotError("--png: matplotlib is not installed", fix="pip install 'hvdkit[plot]'") from None
+
+
+def write(found: dict[str, Any], path: Path) -> None:
+    """found: what report.data returns. Raises: PlotError."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 3.5), layout="constrained")
+    rates, step = figure.subplots(1, 2)
+    kinds = found["kinds"]
+    rates.bar([*kinds], [kind["rate"] for kind in kinds.values()], color="#4c9f70")
+    rates.axhline(
+        kinds["one"]["rate"] * len(found["hosts"]),
+        color="gray",
+        linestyle="--",
+        label="one rank, times ranks",
+    )
+    rates.set_ylabel(f"{found['unit']}/s")
+    rates.legend()
+    left = 0.0
+    for name, colour in _COLOURS.items():
+        step.barh(["a step"], [found[name] * 1e3], left=left, color=colour, label=name)
+        left += found[name] * 1e3
+    step.set_xlabel("ms")
+    step.legend()
+    figure.suptitle(f"{found['what']} on {len(found['hosts'])} ranks")
+    try:
+        figure.savefig(path, format="png")
+    except OSError as error:
+        raise PlotError(f"cannot write {path}: {error.strerror}", fix="name a file in your folder") from error

@@ -52,6 +52,7 @@ def install() -> None:
             "keras.src.engine.training": _hook_keras_fit,
             "keras.src.backend.tensorflow.trainer": _hook_keras_3_fit,
             "horovod.tensorflow.functions": _hook_horovod_tensorflow_functions,
+            "hvdkit.keras.collectives.tensorflow": _hook_hvdkit_keras_broadcast,
         }
     )
 
@@ -244,4 +245,10 @@ def _hook_keras_3_fit() -> None:
 def _hook_horovod_tensorflow_functions() -> None:
     from hvdkit.verify.hook.tensorflow.watch import watch_broadcasts
 
-    watch_broadcasts()
+    watch_broadcasts(sys.modules["horovod.tensorflow.functions"], "broadcast_variables")
+
+
+def _hook_hvdkit_keras_broadcast() -> None:
+    from hvdkit.verify.hook.tensorflow.watch import watch_broadcasts
+
+    watch_broadcasts(sys.modules["hvdkit.keras.collectives.tensorflow"], "broadcast")

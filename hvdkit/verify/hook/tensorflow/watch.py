@@ -101,20 +101,21 @@ def watch_tapes(recorder: Recorder) -> None:
     tf.GradientTape.__enter__ = begin
 
 
-def watch_broadcasts() -> None:
-    """Note when Horovod sends variables: before the first step, or after it, as a loop does whose model gets
-    its weights with the first batch."""
-    import horovod.tensorflow.functions as functions
+def watch_broadcasts(module: Any, name: str) -> None:
+    """Note when variables are sent: before the first step, or after it, as a loop does whose model gets its
+    weights with the first batch.
 
-    send = functions.broadcast_variables
+    module, name: of the function that sends them, Horovod's or hvdkit's.
+    """
+    send = getattr(module, name)
 
     @functools.wraps(send)
-    def broadcast_variables(*args: Any, **kwargs: Any) -> Any:
+    def watched(*args: Any, **kwargs: Any) -> Any:
         recorder = Recorder.of_process()
         recorder.events.append(Event("late broadcast" if recorder.taken else "broadcast"))
         return send(*args, **kwargs)
 
-    functions.broadcast_variables = broadcast_variables
+    setattr(module, name, watched)
 
 
 def watch_tensorflow_files(recorder: Recorder) -> None:

@@ -164,7 +164,10 @@ def broadcast(variables: Sequence[Any], root_rank: int, process_set: Any) -> Non
             )
             variable.assign(tf.bitcast(sent, variable.dtype) if bits else sent)
 
-    send()
+    if tf.config.functions_run_eagerly():
+        send()
+    else:
+        send.get_concrete_function()()  # a call would warn that it is traced each time, as it has to be
 
 
 def total(numbers: np.ndarray[Any, np.dtype[np.float64]], name: str) -> np.ndarray[Any, np.dtype[np.float64]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import sys
+from typing import Any
 
 from hvdkit.verify.hook.beginning import mark_begun
 from hvdkit.verify.hook.ending import leave_process_groups_calmly
@@ -20,6 +21,7 @@ from hvdkit.verify.hook.seeds import (
 )
 from hvdkit.verify.hook.settings import Settings, from_environment
 from hvdkit.verify.hook.stacks import dump_on_request
+from hvdkit.verify.hook.tensorflow.optimizers import after_definition
 
 
 def install() -> None:
@@ -45,9 +47,7 @@ def install() -> None:
             "hvdkit.torch.broadcast": _hook_hvdkit_broadcast,
             "horovod.torch.sync_batch_norm": lambda: _hook_horovod_sync_batch_norm(settings),
             "tensorflow": lambda: _hook_tensorflow(settings),
-            "keras.src.optimizers.optimizer": _hook_keras_optimizer,
-            "keras.src.backend.tensorflow.optimizer": _hook_keras_3_optimizer,
-            "keras.src.optimizers.legacy.optimizer_v2": _hook_legacy_optimizer,
+            **after_definition(_watch_updates),
             "keras.src.callbacks": _hook_callbacks,
             "keras.src.engine.training": _hook_keras_fit,
             "keras.src.backend.tensorflow.trainer": _hook_keras_3_fit,
@@ -193,29 +193,10 @@ def _hook_tensorflow(settings: Settings) -> None:
     mark_begun(settings)
 
 
-def _hook_keras_optimizer() -> None:
-    from keras.src.optimizers.optimizer import Optimizer
-
+def _watch_updates(kind: Any, method: str) -> None:
     from hvdkit.verify.hook.tensorflow.watch import watch_updates
 
-    if hasattr(Optimizer, "_distributed_apply_gradients_fn"):  # Keras 2
-        watch_updates(Optimizer, "_distributed_apply_gradients_fn")
-
-
-def _hook_keras_3_optimizer() -> None:
-    from keras.src.backend.tensorflow.optimizer import TFOptimizer
-
-    from hvdkit.verify.hook.tensorflow.watch import watch_updates
-
-    watch_updates(TFOptimizer, "_distributed_tf_update_step")
-
-
-def _hook_legacy_optimizer() -> None:
-    from keras.src.optimizers.legacy.optimizer_v2 import OptimizerV2
-
-    from hvdkit.verify.hook.tensorflow.watch import watch_updates
-
-    watch_updates(OptimizerV2, "_distributed_apply")
+    watch_updates(kind, method)
 
 
 def _hook_callbacks() -> None:

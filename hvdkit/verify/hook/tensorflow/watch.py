@@ -10,6 +10,7 @@ import tensorflow as tf
 from tensorflow.python.checkpoint.functional_saver import MultiDeviceSaver
 from tensorflow.python.lib.io.file_io import FileIO
 
+from hvdkit.verify.hook.around import before_call
 from hvdkit.verify.hook.files import watch_files
 from hvdkit.verify.hook.imports import after_import
 from hvdkit.verify.hook.seeds import align
@@ -19,11 +20,7 @@ from hvdkit.verify.records import DECIDES, STEPS_OF_EPOCH, Event
 
 
 def watch_updates(kind: Any, method: str) -> None:
-    """Record around the method of an optimizer class that updates the variables.
-
-    It is the innermost: gradients are reduced, unscaled and clipped, and a strategy calls it once for all of
-    its replicas.
-    """
+    """Record around the method of an optimizer class that updates the variables: see optimizers."""
     update = getattr(kind, method)
 
     @functools.wraps(update)
@@ -107,15 +104,12 @@ def watch_broadcasts(module: Any, name: str) -> None:
 
     module, name: of the function that sends them, Horovod's or hvdkit's.
     """
-    send = getattr(module, name)
 
-    @functools.wraps(send)
-    def watched(*args: Any, **kwargs: Any) -> Any:
+    def note() -> None:
         recorder = Recorder.of_process()
         recorder.events.append(Event("late broadcast" if recorder.taken else "broadcast"))
-        return send(*args, **kwargs)
 
-    setattr(module, name, watched)
+    before_call(module, name, note)
 
 
 def watch_tensorflow_files(recorder: Recorder) -> None:

@@ -36,11 +36,14 @@ from hvdkit.keras.callbacks import callbacks as callbacks
 from hvdkit.keras.fit import average as average
 from hvdkit.keras.fit import steps_per_epoch as steps_per_epoch
 from hvdkit.keras.fit import verbose as verbose
+from hvdkit.keras.fitting import watch_fit as _watch_fit
 from hvdkit.keras.learning_rate import lr_factor as lr_factor
 from hvdkit.keras.learning_rate import scale_lr as scale_lr
 from hvdkit.keras.optimizer import DistributedOptimizer as DistributedOptimizer
 from hvdkit.keras.optimizer import unwrap as unwrap
 from hvdkit.keras.saving import load_model as load_model
+
+_watch_fit()
 
 # Horovod leaves these out of its Keras modules.
 Adasum = _hvd.Adasum

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from hvdkit import scaling
-from hvdkit.keras.backend import collectives, hvd, keras
+from hvdkit.keras.backend import IS_KERAS_3, collectives, hvd, keras
 from hvdkit.keras.guards import ScheduledLearningRateError
 
-__all__ = ["lr_factor", "scale_lr"]
+__all__ = ["current_rate", "lr_factor", "scale_lr"]
 
 
 def lr_factor(*, use_adasum: bool = False, batches_per_allreduce: int = 1) -> int:
@@ -41,6 +41,16 @@ def scale_lr(lr: Any, *, use_adasum: bool = False, batches_per_allreduce: int = 
     check_settable(lr)
     lr.learning_rate = float(lr.learning_rate) * factor
     return lr
+
+
+def current_rate(optimizer: Any) -> float:
+    """The learning rate of the next step, that of a schedule included."""
+    inner = getattr(optimizer, "inner_optimizer", optimizer)
+    if IS_KERAS_3:
+        return float(inner.learning_rate)
+    # Keras 2 evaluates a schedule in the step alone.
+    rate = inner._learning_rate
+    return float(rate(inner.iterations) if callable(rate) else rate)
 
 
 def check_settable(optimizer: Any) -> None:

@@ -15,6 +15,7 @@ from hvdkit import guards as shared
 from hvdkit.errors import UsageError
 from hvdkit.keras import guards
 from hvdkit.keras.backend import IS_KERAS_3, collectives, hvd, keras, raw
+from hvdkit.keras.history import note_reduction
 from hvdkit.keras.reduction import Reduction, Step, chosen_compression, chosen_op
 
 __all__ = ["DistributedOptimizer", "unwrap"]
@@ -90,7 +91,7 @@ def DistributedOptimizer(  # noqa: N802 - Horovod's name
         passes=backward_passes_per_step,
         mean_of_passes=average_aggregated_gradients,
     )
-    _become(chosen, _step(reduction))
+    _become(chosen, reduction)
     return chosen  # type: ignore[no-any-return]
 
 
@@ -126,14 +127,14 @@ def _step(reduction: Reduction) -> Step:
     return collectives.accumulating(step, reduction.passes, reduction.mean_of_passes)  # type: ignore[no-any-return]
 
 
-def _become(optimizer: Any, step: Step) -> None:
+def _become(optimizer: Any, reduction: Reduction) -> None:
     """Give `optimizer` a class of its own, with the reduction in the method that applies gradients.
 
     A class of the same name and module: a saved model names the class that everybody has.
     """
-    base = type(optimizer)
+    base, step = type(optimizer), _step(reduction)
     methods = _keras_3(base, step) if IS_KERAS_3 else _keras_2(base, step)
-    methods |= {guards.MARK: True, "__module__": base.__module__, "__qualname__": base.__qualname__}
+    methods |= {guards.MARK: reduction, "__module__": base.__module__, "__qualname__": base.__qualname__}
     optimizer.__class__ = new_class(base.__name__, (base,), exec_body=lambda body: body.update(methods))
 
 
@@ -143,6 +144,7 @@ def _keras_3(base: Any, step: Step) -> dict[str, Any]:
         gradients = list(grads)
         variables = list(self._trainable_variables if trainable_variables is None else trainable_variables)
         _refuse_reduced(gradients)
+        note_reduction()
         if not self.built:
             self.build(variables)
         step(
@@ -159,6 +161,7 @@ def _keras_2(base: Any, step: Step) -> dict[str, Any]:
         """Reduce the gradients over all ranks, then apply them. Returns the number of updates."""
         gradients, variables = zip(*grads_and_vars)
         _refuse_reduced(gradients)
+        note_reduction()
         with collectives.tf.init_scope():
             self.build(variables)
 

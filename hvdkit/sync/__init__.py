@@ -3,5 +3,6 @@
 `hvdkit_check_sync.pth`, which Python reads at its start, calls `start` where the variable is set. Then:
 settings (which steps) -> watch (what the process does, kept in history) -> once a step is due,
 hvdkit.torch.sync (the ranks compare themselves) or record and folder (the launcher compares) -> evidence (of
-each rank) -> causes, disagreement. Nothing here imports torch or Horovod before the script.
+each rank) -> causes, disagreement. For TensorFlow, `tensorflow` is watch, comparison and record. Nothing here
+imports a framework or Horovod before the script.
 """

@@ -10,7 +10,11 @@ from hvdkit.sync.history import LOAD, LOAD_SCALER, LOAD_SCHEDULER, PHANTOM_STEP,
 from hvdkit.sync.settings import VARIABLE
 
 _SEED_LIMIT = 2**32  # torch's own random seed for a process that sets none lies above, all but surely
-_BROADCAST = "hvd.broadcast_parameters(model.state_dict(), root_rank=0) before training, after a load"
+_BROADCASTS = {
+    "torch": "hvd.broadcast_parameters(model.state_dict(), root_rank=0) before training, after a load",
+    "tensorflow": "hvd.callbacks.BroadcastGlobalVariablesCallback(0) among the callbacks of fit; in a loop "
+    "hvd.broadcast_variables(model.variables, root_rank=0), after a load, and before or right after step 1",
+}
 
 
 @dataclass(frozen=True)
@@ -76,13 +80,20 @@ def _resumed_late(ranks: Ranks, _: Sequence[str]) -> Cause | None:
     return Cause(
         "resumed_late",
         f"{_which(late)} loaded a checkpoint after the broadcast, and the others did not",
-        "load first, on rank 0, then " + _BROADCAST,
+        "load first, on rank 0, then " + _broadcast(ranks),
     )
 
 
 def _not_wrapped(ranks: Ranks, _: Sequence[str]) -> Cause | None:
     if not any(rank.wrapped is False for rank in ranks):
         return None
+    if ranks[0].framework == "tensorflow":
+        return Cause(
+            "not_wrapped",
+            "no gradient is reduced: each rank steps with its own",
+            "hvd.DistributedOptimizer(optimizer), or hvd.DistributedGradientTape(tape) in a loop; under "
+            "Keras 3 those of hvdkit.tensorflow, as Horovod's optimizer reduces nothing there",
+        )
     return Cause(
         "not_wrapped",
         "the optimizer is not an hvd.DistributedOptimizer: each rank steps with its own gradients",
@@ -128,6 +139,12 @@ def _rates(ranks: Ranks, _: Sequence[str]) -> Cause | None:
             "that the rate is computed from",
             "start_epoch = hvd.broadcast_object(start_epoch, root_rank=0), before anything uses it",
         )
+    if ranks[0].framework == "tensorflow":
+        return Cause(
+            "learning_rate",
+            f"{differ} each rank sets its own",
+            "set it on all ranks, from values that are the same on all of them",
+        )
     return Cause(
         "learning_rate",
         f"{differ} each rank computes its own",
@@ -159,9 +176,10 @@ def _no_broadcast(ranks: Ranks, _: Sequence[str]) -> Cause | None:
             "seed",
             f"each rank seeds torch with a different number ({_names(list(map(str, seeds)))}) before it "
             "builds the model, and nothing is broadcast",
-            _BROADCAST,
+            _broadcast(ranks),
         )
-    return Cause("no_broadcast", "nothing is broadcast: each rank starts from different weights", _BROADCAST)
+    text = "nothing is broadcast: each rank starts from different weights"
+    return Cause("no_broadcast", text, _broadcast(ranks))
 
 
 def _clipped(ranks: Ranks, _: Sequence[str]) -> Cause | None:
@@ -183,7 +201,7 @@ def _unsent(ranks: Ranks, differing: Sequence[str]) -> Cause | None:
     return Cause(
         "unsent",
         f"{_names(hit)}: made or replaced after the broadcast, or left out of it",
-        _BROADCAST,
+        _broadcast(ranks),
     )
 
 
@@ -214,6 +232,10 @@ def _unknown(ranks: Ranks) -> Cause:
         "the ranks no longer train the same model, and the cause is none that hvdkit knows",
         f"{VARIABLE}=1,2,3,4,5 horovodrun ... shows the first step at which they differ",
     )
+
+
+def _broadcast(ranks: Ranks) -> str:
+    return _BROADCASTS[ranks[0].framework]
 
 
 def _uneven(ranks: Ranks, what: str) -> bool:

@@ -19,6 +19,7 @@ def collect(named: Sequence[tuple[str, Tensor]], optimizer: Optimizer | None, co
     reduced: Any = getattr(optimizer, "_requires_update", None)  # set by Horovod when it wraps
     trained = [p for group in optimizer.param_groups for p in group["params"]] if optimizer else []
     return Evidence(
+        framework="torch",
         watched=HISTORY.watched,
         wrapped=None if optimizer is None else covers_all or reduced is not None,
         uncovered=[]

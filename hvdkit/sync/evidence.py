@@ -11,14 +11,16 @@ from hvdkit.sync.history import LOAD
 class Evidence:
     """One rank's.
 
+    framework: "torch" or "tensorflow".
     watched: whether events were noted, which HVDKIT_CHECK_SYNC switches on; where not, counts and last are
         empty, unsent too.
-    wrapped: the optimizer reduces gradients; None without one.
+    wrapped: the optimizer reduces gradients; None without one. In TensorFlow: something was reduced.
     uncovered: parameters that it trains and does not reduce. unsent: parameters that were never broadcast.
     rates: learning rates. decays: whether there is weight decay. agreed: the ranks were equal at an earlier
         step of this optimizer. seed: of torch. counts, last: of events by kind (see history).
     """
 
+    framework: str
     watched: bool
     wrapped: bool | None
     uncovered: list[str]

@@ -12,6 +12,8 @@ if TYPE_CHECKING:  # the launcher judges what ranks send, without torch
 
 # Kinds of events that several modules name. LOAD: of a model's or an optimizer's state.
 LOAD, LOAD_SCHEDULER, LOAD_SCALER = "load", "load scheduler", "load scaler"
+BROADCAST = "broadcast"
+REDUCE = "reduce"  # in TensorFlow, where an optimizer does not know of it
 SCHEDULER_STEP = "scheduler step"
 PHANTOM_STEP = "phantom step"  # as hvdkit.verify.hook.steps tells it
 

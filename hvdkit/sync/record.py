@@ -6,8 +6,6 @@ It talks to no other rank and is in nobody's way: the launcher compares what the
 from __future__ import annotations
 
 import functools
-import hashlib
-from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ from torch.optim import Optimizer
 from hvdkit.sync.collect import collect
 from hvdkit.sync.folder import Reader, Writer
 from hvdkit.sync.history import HISTORY
+from hvdkit.sync.keys import Keys
 
 Named = list[tuple[str, torch.Tensor]]
 _IDLE = 2  # steps without an average under way before that is reported
@@ -30,8 +29,7 @@ class Record:
     def __init__(self, folder: Path) -> None:
         self._writer, self._reader = Writer(folder), Reader(folder)
         self._steps = 0
-        self._keys: WeakKeyDictionary[Optimizer, str] = WeakKeyDictionary()
-        self._alike: Counter[str] = Counter()
+        self._keys = Keys()
         self._idle: WeakKeyDictionary[Optimizer, int] = WeakKeyDictionary()
         self._overlapping: WeakSet[Optimizer] = WeakSet()
         self._named: WeakKeyDictionary[Optimizer, tuple[list[int], Named]] = WeakKeyDictionary()
@@ -112,7 +110,7 @@ class Record:
         self._writer.event(
             {
                 "state": {
-                    "key": self._key(optimizer),
+                    "key": self._keys.of(optimizer, lambda: _shapes(optimizer)),
                     "step": step,
                     "ranks": list(ranks),
                     "table": table,
@@ -138,14 +136,9 @@ class Record:
         # What another optimizer trains is that one's, or belongs to this rank alone.
         return [(name, tensor) for name, tensor in known[1] if id(tensor) in held or not tensor.requires_grad]
 
-    def _key(self, optimizer: Optimizer) -> str:
-        """The same on all ranks for one optimizer of the job, whatever else each rank trains for itself."""
-        if optimizer not in self._keys:
-            shapes = [[tuple(p.shape) for p in group["params"]] for group in optimizer.param_groups]
-            alike = f"{type(optimizer).__name__} {hashlib.sha256(str(shapes).encode()).hexdigest()[:16]}"
-            self._keys[optimizer] = f"{alike} {self._alike[alike]}"
-            self._alike[alike] += 1
-        return self._keys[optimizer]
+
+def _shapes(optimizer: Optimizer) -> list[list[tuple[int, ...]]]:
+    return [[tuple(p.shape) for p in group["params"]] for group in optimizer.param_groups]
 
 
 def _device(optimizer: Optimizer) -> str:

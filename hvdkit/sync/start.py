@@ -7,16 +7,30 @@ which each rank records and the launcher compares.
 from __future__ import annotations
 
 import os
-from functools import lru_cache
+import sys
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hvdkit.sync import folder
+from hvdkit.sync.folder import Reader, Writer
+from hvdkit.sync.history import BROADCAST, LOAD, REDUCE
 from hvdkit.sync.settings import DEFAULT, OFF, VARIABLE, steps_due
 from hvdkit.verify.hook.imports import after_import
+from hvdkit.verify.hook.tensorflow.optimizers import after_definition
 
-if TYPE_CHECKING:  # it imports torch
+if TYPE_CHECKING:  # they import torch, or TensorFlow
     from hvdkit.sync.record import Record
+    from hvdkit.sync.tensorflow import OfStep, Steps
+
+# What is noted of TensorFlow, by module: its class or "", its function, the event.
+_NOTED = {
+    "horovod.tensorflow.mpi_ops": [("", "_allreduce", REDUCE), ("", "_grouped_allreduce", REDUCE)],
+    "horovod.tensorflow.functions": [("", "broadcast_variables", BROADCAST)],
+    "hvdkit.keras.collectives.tensorflow": [("", "broadcast", BROADCAST)],
+    "keras.src.engine.training": [("Model", "load_weights", LOAD)],
+    "keras.src.models.model": [("Model", "load_weights", LOAD)],
+}
 
 
 @lru_cache(maxsize=1)  # in a virtual environment Python reads the .pth twice
@@ -37,6 +51,9 @@ def start() -> None:
             "horovod.torch.mpi_ops": _watch_operations,
             "horovod.torch.functions": _watch_functions,
             "horovod.torch.optimizer": _watch_optimizer,
+            "tensorflow": _begin_tensorflow,
+            **after_definition(_watch_updates),
+            **{module: partial(_note_tensorflow, module) for module in _NOTED},
         }
     )
 
@@ -50,6 +67,36 @@ def _record() -> Record | None:
     from hvdkit.sync.record import Record
 
     return Record(_folder()) if _folder().is_dir() else None
+
+
+def _begin_tensorflow() -> None:
+    """The process has imported TensorFlow: it is the one that trains, unless another one is known to be."""
+    if _folder().is_dir() and not Reader(_folder()).at().process:
+        Writer(_folder()).at(0, False)
+
+
+def _watch_updates(kind: Any, method: str) -> None:
+    _steps().watch(kind, method)
+
+
+@lru_cache(maxsize=1)
+def _steps() -> Steps:
+    from hvdkit.sync.tensorflow import Comparison, Record, Steps
+
+    due: list[tuple[frozenset[int], OfStep]] = [
+        (steps_due(os.environ.get(VARIABLE, "")), Comparison().compare)
+    ]
+    if _folder().is_dir():
+        due.append((frozenset(DEFAULT), Record(Writer(_folder())).state))
+    return Steps(due)
+
+
+def _note_tensorflow(module: str) -> None:
+    from hvdkit.sync.tensorflow import note_calls
+
+    for owner, name, what in _NOTED[module]:
+        found = sys.modules[module]
+        note_calls(getattr(found, owner) if owner else found, name, what)
 
 
 def _watch_torch() -> None:

@@ -12,6 +12,7 @@ from hvdkit import guards as shared
 from hvdkit.keras.backend import raw
 from hvdkit.keras.collectives.tensorflow import any_dtype, refuse_xla
 from hvdkit.keras.guards import MARK
+from hvdkit.keras.history import note_reduction
 from hvdkit.keras.reduction import chosen_compression, chosen_op
 
 __all__ = ["DistributedGradientTape"]
@@ -72,6 +73,7 @@ def DistributedGradientTape(  # noqa: N802 - Horovod's name
     ) -> Any:
         """The gradients of `target`, reduced over all ranks, in the nest of `sources`."""
         refuse_xla()
+        note_reduction()
         flat: Sequence[Any] = [raw(source) for source in tf.nest.flatten(sources)]
         reduced = reduce_gradients(self, target, flat, output_gradients, use_generic_names)
         for part in reduced:

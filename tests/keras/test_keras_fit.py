@@ -96,8 +96,10 @@ def test_backup_and_restore_is_refused(keras_path: Path) -> None:
 
 
 def test_broadcast_of_a_model_and_its_optimizer() -> None:
-    model = distributed(lr=0.1 * (1 + hvd.rank()))
-    fit(model, *data(hvd.rank()), epochs=1)  # momentum and weights of their own on each rank
+    model = distributed()
+    fit(model, *data(hvd.rank()), epochs=1)
+    model.set_weights([array + hvd.rank() for array in model.get_weights()])
+    model.optimizer.learning_rate = 0.1 * (1 + hvd.rank())
     hvd.broadcast(model, model.optimizer, root_rank=1)
     rates = hvd.allgather_object(float(model.optimizer.learning_rate))
     assert equal_on_all_ranks(list(model.get_weights()))

@@ -11,6 +11,7 @@ from hvdkit.sync.evidence import Evidence
 from hvdkit.sync.folder import Reader, Writer, prepare
 
 EVIDENCE = Evidence(
+    framework="torch",
     watched=True,
     wrapped=True,
     uncovered=[],

@@ -97,13 +97,15 @@ def test_unseeded_with_dropout_and_statistics(tmp_path, monkeypatch):
     assert as_json(result)["holds"] is True
 
 
-def test_no_broadcast_no_shards_another_rate_and_two_writers(tmp_path, monkeypatch):
+def test_weights_apart_no_shards_another_rate_and_two_writers(tmp_path, monkeypatch):
     result = of_fixture(
         tmp_path,
         monkeypatch,
         {
             "hvd.broadcast(model)\n": "",
-            "hvd.callbacks([": "([",
+            # What fit broadcasts itself is changed again.
+            "hvd.callbacks([": "([tf.keras.callbacks.LambdaCallback(on_train_begin=lambda logs: "
+            "model.set_weights([array + hvd.rank() for array in model.get_weights()])), ",
             # HDF5 locks its files: two writers of one would end the job.
             '"model.weights.h5", save_weights_only=True': '"model.keras"',
             "hvd.shard_dataset(tf.data.Dataset.from_tensor_slices((x, y)))": (

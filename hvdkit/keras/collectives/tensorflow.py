@@ -64,9 +64,25 @@ def averaging(reduction: Reduction) -> Step:
 
     def step(gradients: Sequence[Any], variables: Sequence[Any], apply: Apply) -> None:
         refuse_xla()
-        apply(reduce_gradients(list(gradients), list(variables)))
+        apply(reduce_gradients(_named(gradients, reduction.name), list(variables)))
 
     return step
+
+
+def _named(gradients: Sequence[Any], name: str) -> list[Any]:
+    """Gradients under names that are the same on all ranks, as `broadcast` has it.
+
+    Horovod names a reduction after its gradient, and that one is named after layers that Keras has numbered.
+    """
+
+    def named(gradient: Any, label: str) -> Any:
+        if isinstance(gradient, tf.IndexedSlices):
+            values = tf.identity(gradient.values, f"{label}_values")
+            indices = tf.identity(gradient.indices, f"{label}_indices")
+            return tf.IndexedSlices(values, indices, gradient.dense_shape)
+        return None if gradient is None else tf.identity(gradient, label)
+
+    return [named(gradient, f"{name}_{index}") for index, gradient in enumerate(gradients)]
 
 
 def combining_updates(reduction: Reduction) -> Step:
@@ -132,13 +148,26 @@ def accumulating(step: Step, passes: int, mean: bool) -> Step:
 
 def broadcast(variables: Sequence[Any], root_rank: int, process_set: Any) -> None:
     """Give each variable the value that it has on the root rank."""
-    sendable = [variable for variable in variables if variable.dtype in _BROADCAST]
-    hvd.broadcast_variables(sendable, root_rank, process_set=process_set)
-    for index, variable in enumerate(v for v in variables if v.dtype not in _BROADCAST):
-        sent = hvd.broadcast(
-            tf.bitcast(variable, tf.uint8), root_rank, name=f"hvdkit.bits.{index}", process_set=process_set
-        )
-        variable.assign(tf.bitcast(sent, variable.dtype))
+
+    @tf.function  # type: ignore[untyped-decorator]
+    def send() -> None:
+        # Named by place: Horovod pairs what ranks send by name, and Keras numbers names in each process. A
+        # rank that has built one more model for itself would wait for other names than the rest.
+        for index, variable in enumerate(variables):
+            bits = variable.dtype not in _BROADCAST
+            sent = hvd.broadcast(
+                tf.bitcast(variable, tf.uint8) if bits else variable,
+                root_rank,
+                name=f"hvdkit.broadcast.{index}",
+                ignore_name_scope=True,
+                process_set=process_set,
+            )
+            variable.assign(tf.bitcast(sent, variable.dtype) if bits else sent)
+
+    if tf.config.functions_run_eagerly():
+        send()
+    else:
+        send.get_concrete_function()()  # a call would warn that it is traced each time, as it has to be
 
 
 def total(numbers: np.ndarray[Any, np.dtype[np.float64]], name: str) -> np.ndarray[Any, np.dtype[np.float64]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import sys
+from typing import Any
 
 from hvdkit.verify.hook.beginning import mark_begun
 from hvdkit.verify.hook.ending import leave_process_groups_calmly
@@ -20,6 +21,7 @@ from hvdkit.verify.hook.seeds import (
 )
 from hvdkit.verify.hook.settings import Settings, from_environment
 from hvdkit.verify.hook.stacks import dump_on_request
+from hvdkit.verify.hook.tensorflow.optimizers import after_definition
 
 
 def install() -> None:
@@ -45,13 +47,12 @@ def install() -> None:
             "hvdkit.torch.broadcast": _hook_hvdkit_broadcast,
             "horovod.torch.sync_batch_norm": lambda: _hook_horovod_sync_batch_norm(settings),
             "tensorflow": lambda: _hook_tensorflow(settings),
-            "keras.src.optimizers.optimizer": _hook_keras_optimizer,
-            "keras.src.backend.tensorflow.optimizer": _hook_keras_3_optimizer,
-            "keras.src.optimizers.legacy.optimizer_v2": _hook_legacy_optimizer,
+            **after_definition(_watch_updates),
             "keras.src.callbacks": _hook_callbacks,
             "keras.src.engine.training": _hook_keras_fit,
             "keras.src.backend.tensorflow.trainer": _hook_keras_3_fit,
             "horovod.tensorflow.functions": _hook_horovod_tensorflow_functions,
+            "hvdkit.keras.collectives.tensorflow": _hook_hvdkit_keras_broadcast,
         }
     )
 
@@ -192,29 +193,10 @@ def _hook_tensorflow(settings: Settings) -> None:
     mark_begun(settings)
 
 
-def _hook_keras_optimizer() -> None:
-    from keras.src.optimizers.optimizer import Optimizer
-
+def _watch_updates(kind: Any, method: str) -> None:
     from hvdkit.verify.hook.tensorflow.watch import watch_updates
 
-    if hasattr(Optimizer, "_distributed_apply_gradients_fn"):  # Keras 2
-        watch_updates(Optimizer, "_distributed_apply_gradients_fn")
-
-
-def _hook_keras_3_optimizer() -> None:
-    from keras.src.backend.tensorflow.optimizer import TFOptimizer
-
-    from hvdkit.verify.hook.tensorflow.watch import watch_updates
-
-    watch_updates(TFOptimizer, "_distributed_tf_update_step")
-
-
-def _hook_legacy_optimizer() -> None:
-    from keras.src.optimizers.legacy.optimizer_v2 import OptimizerV2
-
-    from hvdkit.verify.hook.tensorflow.watch import watch_updates
-
-    watch_updates(OptimizerV2, "_distributed_apply")
+    watch_updates(kind, method)
 
 
 def _hook_callbacks() -> None:
@@ -244,4 +226,10 @@ def _hook_keras_3_fit() -> None:
 def _hook_horovod_tensorflow_functions() -> None:
     from hvdkit.verify.hook.tensorflow.watch import watch_broadcasts
 
-    watch_broadcasts()
+    watch_broadcasts(sys.modules["horovod.tensorflow.functions"], "broadcast_variables")
+
+
+def _hook_hvdkit_keras_broadcast() -> None:
+    from hvdkit.verify.hook.tensorflow.watch import watch_broadcasts
+
+    watch_broadcasts(sys.modules["hvdkit.keras.collectives.tensorflow"], "broadcast")

@@ -20,6 +20,7 @@ from hvdkit.verify.hook.ending import end_process
 from hvdkit.verify.hook.settings import Settings, from_environment, launcher_rank
 from hvdkit.verify.hook.stored import stored
 from hvdkit.verify.hook.tensorflow.arrays import array_of, describe, digest, kept_values, of_replica
+from hvdkit.verify.hook.tensorflow.optimizers import rate_of, state_of
 from hvdkit.verify.records import Draw, Event, Step, Tensor, complete
 
 Arrays = dict[str, "np.ndarray[Any, Any]"]
@@ -78,7 +79,7 @@ class Recorder:
         """An optimizer is about to apply reduced gradients. pairs: gradient, variable."""
         replicas = tf.distribute.get_strategy().num_replicas_in_sync
         variables = [variable for _, variable in pairs]
-        self.rates = (_rate(optimizer),)
+        self.rates = (rate_of(optimizer),)
         if id(optimizer) not in self.counts:
             self.optimizers.append(optimizer)
             self.counts[id(optimizer)] = 0
@@ -158,12 +159,6 @@ class Recorder:
             self.file = self.file or path
 
 
-def _rate(optimizer: Any) -> float:
-    """The learning rate of the next update; legacy optimizers of Keras give a schedule itself."""
-    rate = optimizer.learning_rate
-    return float(array_of(rate(optimizer.iterations) if callable(rate) else rate))
-
-
 def _names(optimizer: Any, variables: Iterable[Any]) -> list[str]:
     """The names of variables, each once; in Keras 3 with the layers they are in."""
     paths = {
@@ -195,10 +190,8 @@ def _buffers_beside(variables: Sequence[Any]) -> list[Any]:
 def _state(optimizer: Any, variables: Sequence[Any], k: int) -> tuple[Tensor, ...]:
     """The variables of an optimizer that are not trained by it: moments, averages; not its counts and rate,
     which are numbers."""
-    # Not by `variables`, which Horovod's wrapper overrides in a way that raises under Keras 3.
-    held: Sequence[Any] = getattr(optimizer, "_variables", ()) or getattr(optimizer, "_weights", ())
     trained = {id(variable) for variable in variables}
-    state = [v for v in held if id(v) not in trained and len(v.shape)]
+    state = [v for v in state_of(optimizer) if id(v) not in trained and len(v.shape)]
     arrays = zip(_names(optimizer, state), _of_replica(state, k))
     return tuple(Tensor(name, array.shape, str(array.dtype), digest([array]), 0.0) for name, array in arrays)
 

@@ -10,6 +10,7 @@ import tensorflow as tf
 from tensorflow.python.checkpoint.functional_saver import MultiDeviceSaver
 from tensorflow.python.lib.io.file_io import FileIO
 
+from hvdkit.verify.hook.around import before_call
 from hvdkit.verify.hook.files import watch_files
 from hvdkit.verify.hook.imports import after_import
 from hvdkit.verify.hook.seeds import align
@@ -19,11 +20,7 @@ from hvdkit.verify.records import DECIDES, STEPS_OF_EPOCH, Event
 
 
 def watch_updates(kind: Any, method: str) -> None:
-    """Record around the method of an optimizer class that updates the variables.
-
-    It is the innermost: gradients are reduced, unscaled and clipped, and a strategy calls it once for all of
-    its replicas.
-    """
+    """Record around the method of an optimizer class that updates the variables: see optimizers."""
     update = getattr(kind, method)
 
     @functools.wraps(update)
@@ -101,20 +98,18 @@ def watch_tapes(recorder: Recorder) -> None:
     tf.GradientTape.__enter__ = begin
 
 
-def watch_broadcasts() -> None:
-    """Note when Horovod sends variables: before the first step, or after it, as a loop does whose model gets
-    its weights with the first batch."""
-    import horovod.tensorflow.functions as functions
+def watch_broadcasts(module: Any, name: str) -> None:
+    """Note when variables are sent: before the first step, or after it, as a loop does whose model gets its
+    weights with the first batch.
 
-    send = functions.broadcast_variables
+    module, name: of the function that sends them, Horovod's or hvdkit's.
+    """
 
-    @functools.wraps(send)
-    def broadcast_variables(*args: Any, **kwargs: Any) -> Any:
+    def note() -> None:
         recorder = Recorder.of_process()
         recorder.events.append(Event("late broadcast" if recorder.taken else "broadcast"))
-        return send(*args, **kwargs)
 
-    functions.broadcast_variables = broadcast_variables
+    before_call(module, name, note)
 
 
 def watch_tensorflow_files(recorder: Recorder) -> None:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.catalog.finding import refused, required
+from hvdkit.migrate.catalog.finding import manual, refused, required
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.keras import vocabulary as words
@@ -16,7 +16,7 @@ from hvdkit.migrate.facts.keras.model_calls import ModelCall, custom_step, given
 from hvdkit.migrate.facts.programs.horovod_import import horovod_module, horovod_name
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_compiles, migrating_files
-from hvdkit.migrate.facts.tensorflow.loaded_models import trained_as_loaded
+from hvdkit.migrate.facts.tensorflow.loaded_models import loaded_from_own_format, trained_as_loaded
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Applicability, Edit, Finding
 from hvdkit.migrate.rewrites.tensorflow import keras, scaled_by_name
@@ -29,6 +29,8 @@ KERAS_3 = (
     "with TensorFlow 2.15 and earlier; under Keras 3 (TensorFlow 2.16 and later) plain Horovod's optimizer "
     "silently averages nothing: there, run `hvdkit migrate --target hvdkit`, which serves Keras 2 and 3"
 )
+UNREADABLE = "a model that was saved with Horovod's optimizer cannot be loaded from a .keras file"
+SAVE_AS_HDF5 = "save and load it as .h5, or run `hvdkit migrate --target hvdkit`, whose models load as before"
 SCALED = ("keras.mixed_precision.LossScaleOptimizer", "keras.mixed_precision.experimental.LossScaleOptimizer")
 
 
@@ -43,8 +45,12 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 
 def _findings(facts: Facts) -> Iterator[Finding]:
+    unreadable: set[ast.AST] = set()
+    for site in loaded_from_own_format(facts) if facts.options.target == "horovod" else ():
+        unreadable.add(site.node)
+        yield manual("HVD712", site.names, site.node, UNREADABLE, SAVE_AS_HDF5)
     for model in trained_as_loaded(facts):
-        if model.names in migrating_files(facts):
+        if model.names in migrating_files(facts) and model.node not in unreadable:
             yield required(facts, "HVD712", model.names, model.node, LOADED, _loaded, facts, model)
     by_hand = {v for step in applied_gradients(facts) for v in facts.flow.values(step.names, step.optimizer)}
     seen: set[ast.AST] = set()

@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "hvdkit.bench.command",
         "measure how fast a model trains on these hosts, and what takes its time",
     ),
+    "tune": ("hvdkit.tune.command", "search the settings of Horovod that are fastest on these hosts"),
     "setup-ssh": ("hvdkit.launch.setup_ssh", "show what to copy until ssh works without a prompt"),
     "docker": ("hvdkit.docker.command", "write the files that run a script in containers and on Kubernetes"),
     "doctor": ("hvdkit.doctor.command", "find what is wrong with this machine, or with the hosts of a job"),

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hvdkit.arguments import CommandParser, parsed
+from hvdkit.bench import targets
 from hvdkit.errors import UsageError
+from hvdkit.launch.tuned import Setting
 from hvdkit.verify.options import split_arguments
 
 if TYPE_CHECKING:
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     from hvdkit.bench.job import Ground
     from hvdkit.doctor.allreduce import Measured
 
-BUILT_IN = ("mlp", "resnet18", "transformer")
 EXAMPLES = """\
 hvdkit bench                                 a small transformer on two ranks of this machine
 hvdkit bench resnet18 -H a:4,b:4             on two hosts; DDP on the same hosts is next to it
@@ -45,13 +46,7 @@ def parser() -> CommandParser:
         EXITS,
         NOTE,
     )
-    made.add_argument(
-        "what",
-        nargs="?",
-        default="transformer",
-        metavar="WHAT",
-        help=f"{', '.join(BUILT_IN)}, or a script for Horovod (default transformer)",
-    )
+    targets.add_target(made)
     job.add_options(made)
     made.add_argument("--blocks", type=int, default=5, metavar="N", help="blocks of jobs (default 5)")
     made.add_argument(
@@ -71,15 +66,15 @@ def main(argv: Sequence[str]) -> int:
     what = [asked.what, *arguments]
     if asked.blocks < 1 or asked.steps < 1:
         raise UsageError(f"--blocks {asked.blocks} --steps {asked.steps}", fix="1 or more of each")
-    check_target(what, asked.ddp)
+    targets.check_target(what, asked.ddp)
     from hvdkit.bench import job, plot, report
 
     if asked.png is not None:
         plot.check()
-    ground = job.prepare(asked, say)
+    ground = job.prepare(asked, targets.say)
     if asked.predict is not None and not ground.ranks < asked.predict:
         raise UsageError(f"--predict {asked.predict} from {ground.ranks} ranks", fix="predict more ranks")
-    if asked.predict is not None and (ground.ranks < 2 or what[0] not in BUILT_IN):
+    if asked.predict is not None and (ground.ranks < 2 or what[0] not in targets.BUILT_IN):
         raise UsageError(
             "--predict needs a built-in model on two ranks or more", fix="hvdkit bench -np 2 ..."
         )
@@ -99,34 +94,22 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def check_target(what: Sequence[str], ddp: str | None = None) -> None:
-    """Raises: UsageError where it is neither a model nor a script."""
-    for each in [what[0], *([ddp] if ddp else [])]:
-        if each not in BUILT_IN and not Path(each).is_file():
-            raise UsageError(
-                f"{each}: neither a model ({', '.join(BUILT_IN)}) nor a script that is there",
-                fix="name one of them",
-            )
-    if what[0] in BUILT_IN and (ddp or what[1:]):
-        raise UsageError(f"{what[0]} has no arguments, and DDP trains the same model", fix="leave them out")
-
-
 def measure(ground: Ground, what: Sequence[str], ddp: str | None, blocks: int, steps: int) -> list[Block]:
     """Blocks of one job of each kind, in turns."""
     from hvdkit.bench import figures, job
     from hvdkit.bench.blocks import orders
 
     jobs = {"horovod": what, "one": what}
-    if ground.ranks > 1 and (what[0] in BUILT_IN or ddp):
+    if ground.ranks > 1 and (what[0] in targets.BUILT_IN or ddp):
         jobs["ddp"] = what if ddp is None else [ddp, *what[1:]]
-    setting = job.Setting(variables=job.threads_for(ground))
+    setting = Setting(variables=job.threads_for(ground))
     found: list[Block] = []
     for number, order in enumerate(orders(["horovod", *sorted({*jobs} - {"horovod"})], blocks), 1):
         block = {}
         for kind in order:
-            say(f"block {number} of {blocks}: {kind}")
+            targets.say(f"block {number} of {blocks}: {kind}")
             block[kind] = job.run(ground, kind, steps, jobs[kind], setting)
-            say(f"  {figures.step_of(block[kind]).median * 1e3:.1f} ms a step")
+            targets.say(f"  {figures.step_of(block[kind]).median * 1e3:.1f} ms a step")
         found.append({kind: block[kind] for kind in jobs})
     return found
 
@@ -139,14 +122,9 @@ def exchanges(ground: Ground) -> list[Measured]:
     from hvdkit.doctor import allreduce
 
     command = [sys.executable, "-m", "hvdkit.doctor.allreduce"]
-    setting = job.Setting(variables=job.threads_for(ground))
+    setting = Setting(variables=job.threads_for(ground))
     found = []
     for ranks in sorted({2, ground.ranks}):
-        say(f"allreduces among {ranks} ranks")
+        targets.say(f"allreduces among {ranks} ranks")
         found += allreduce.find(job.run_command(replace(ground, ranks=ranks), "horovod", command, setting))
     return found
-
-
-def say(text: str) -> None:
-    """A line of progress."""
-    print(f"hvdkit: {text}", file=sys.stderr, flush=True)

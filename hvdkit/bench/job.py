@@ -6,8 +6,8 @@ import argparse
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hvdkit.bench.recorded import Recorded, find
@@ -18,6 +18,7 @@ from hvdkit.launch.allocation import hosts_of_allocation
 from hvdkit.launch.horovodrun import Start, find_horovodrun
 from hvdkit.launch.hosts import Host, HostList, enough
 from hvdkit.launch.ssh import Ssh
+from hvdkit.launch.tuned import Setting
 
 THREADS = "OMP_NUM_THREADS"
 _DEFAULT_RANKS = 2  # on this machine, where no host is named
@@ -26,17 +27,6 @@ Say = Callable[[str], None]
 
 class MeasuredJobError(HvdkitError):
     """A job that was to be measured failed; `seen` holds the error of the rank that failed first."""
-
-
-@dataclass(frozen=True)
-class Setting:
-    """How a job is started. controller: "" for the one that `hvdkit run` chooses. yields: whether ranks that
-    wait leave their core (mpi_yield_when_idle), None for what `hvdkit run` chooses. variables: for all ranks.
-    """
-
-    controller: str = ""
-    yields: bool | None = None
-    variables: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

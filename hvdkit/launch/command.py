@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hvdkit.arguments import CommandParser, parsed
 from hvdkit.errors import UsageError
-from hvdkit.launch import environment, hosts, notebook
+from hvdkit.launch import environment, hosts, notebook, tuned
 from hvdkit.launch.allocation import hosts_of_allocation
 from hvdkit.launch.hosts import Host, HostList
 from hvdkit.launch.launchers import refuse_launchers
@@ -25,6 +25,7 @@ hvdkit run -np 2 train.ipynb                            the cells of a notebook 
 hvdkit run -H a:2,b:2 --restarts 3 --min-np 2 python train.py   go on with one host where the other is lost
 hvdkit run -np 2 -x API_KEY --log-dir logs python train.py
 hvdkit run -np 2 --timeline timeline.json python train.py   then: hvdkit timeline timeline.json
+hvdkit run -np 2 --tuned hvdkit-tune.toml python train.py   with the settings that hvdkit tune has found
 """
 EXITS = {
     "0": "all ranks succeeded",
@@ -74,6 +75,9 @@ def parser() -> CommandParser:
     made.add_argument(
         "--timeline", type=Path, metavar="FILE", help="record Horovod's timeline there, for hvdkit timeline"
     )
+    made.add_argument(
+        "--tuned", type=Path, metavar="FILE", help="use the settings that hvdkit tune has written"
+    )
     made.add_argument("--log-dir", type=Path, metavar="DIR", help="write rank.N.log files there")
     made.add_argument(
         "--restarts",
@@ -111,7 +115,10 @@ def main(argv: list[str]) -> int:
     named = hosts.from_options(asked) or hosts_of_allocation(os.environ)
     named = named or HostList((Host("localhost", _positive(asked.num_proc or 1)),))
     ranks = _positive(asked.num_proc if asked.num_proc is not None else named.slots)
-    environ = environment.for_launcher(os.environ, asked.named)
+    if asked.tuned is not None and world:
+        raise UsageError(f"--{world} with --tuned", why="it holds settings of Horovod", fix="leave it out")
+    setting = tuned.read(asked.tuned) if asked.tuned is not None else tuned.Setting()
+    environ = environment.for_launcher({**os.environ, **setting.variables}, asked.named)
     if asked.timeline is not None:
         if world:
             raise UsageError(f"--{world} with --timeline", why="only Horovod records one", fix="leave it out")
@@ -135,11 +142,12 @@ def main(argv: list[str]) -> int:
         Start(
             ranks,
             named,
-            asked.controller or ("gloo" if world else ""),
+            asked.controller or setting.controller or ("gloo" if world else ""),
             ssh=Ssh(asked.ssh_port, asked.ssh_identity_file),
             mpi_args=asked.mpi_args,
             start_timeout=asked.start_timeout,
             world=world,
+            yields=setting.yields,
         ),
         command,
         environ,

@@ -38,6 +38,13 @@ def test_one_name() -> None:
     )
 
 
+def test_yielding_that_was_asked_for_is_stronger_than_crowded_cores() -> None:
+    yielding = "--mpi-args=--mca mpi_yield_when_idle 1"
+    assert words(Start(2, HOSTS, "mpi", yields=True))[-1] == yielding
+    assert yielding not in words(Start(2, HOSTS, "mpi", crowded=True, yields=False))
+    assert yielding not in words(Start(2, HOSTS, "gloo", yields=True))
+
+
 def test_two_names_become_one_network_for_mpi_and_the_launchers_own_for_gloo() -> None:
     route = Route({"a": ETH, "b": ENS})
     assert words(Start(4, HOSTS, "gloo", "b", route))[-2:] == ["--network-interfaces", "ens3"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,13 +14,17 @@ from jsonschema import Draft202012Validator, ValidationError
 from referencing import Registry, Resource
 
 from hvdkit.bench import report as bench_report
+from hvdkit.bench.blocks import Spread
 from hvdkit.bench.outlook import outlook
 from hvdkit.cli import main
 from hvdkit.doctor.allreduce import Measured
 from hvdkit.doctor.command import _tell, parser
 from hvdkit.doctor.session import Report
 from hvdkit.install.report import describe
+from hvdkit.launch.tuned import Setting
 from hvdkit.reference.json_page import page, schemas
+from hvdkit.tune import command as tune_command
+from hvdkit.tune.search import Candidate, Tried
 from hvdkit.verify import report, report_alone
 from hvdkit.verify.alone import Alone
 from hvdkit.verify.causes import STATE, likely_causes
@@ -189,6 +194,15 @@ def test_bench() -> None:
     fit("bench", bench_report.data("mlp", [block], outlook([block], exchanges, 512)))
     alone = bench_report.data("mlp", [{"horovod": record([[0.1]]), "one": record([[0.1]])}], None)
     assert fit("bench", alone)["late"] is None
+
+
+def test_tune() -> None:
+    tried = [
+        Tried(Candidate("gloo", Setting("gloo")), Spread(0.8, 0.9, 0.95), 4),
+        Tried(Candidate("mpi", Setting("mpi")), Spread(math.inf, math.inf, math.inf), 1),
+    ]
+    data = tune_command.data("mlp", tried[1].candidate, tried[0].candidate, tried, Path("tune.toml"))
+    assert [each["gains"] for each in fit("tune", data)["tried"]] == [True, False]
 
 
 def test_doctor(capsys: pytest.CaptureFixture[str]) -> None:

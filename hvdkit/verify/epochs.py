@@ -16,7 +16,8 @@ def check_steps_of_epoch(original: Run, migrated: Run, cause: Cause) -> Iterator
     A rank's steps are at most the original's samples of an epoch over those of a step of all ranks, rounded
     up: a batch size that is divided in place of the steps is as right.
     """
-    rows = _rows(original), _rows(migrated) * migrated.world
+    # Of all replicas of a strategy, as of all ranks.
+    rows = _rows(original) * original.world, _rows(migrated) * migrated.world
     for before, here in zip(_given(original), _given(migrated)):
         if all(rows):
             share = -(-before * rows[0] // rows[1])

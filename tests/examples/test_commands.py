@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
 from patience import run_while_it_speaks
-from ports import free_port
+from readmes import EXAMPLES, TENSORFLOW, commands, environment, is_training
 
-from tests import originals
-
-EXAMPLES = Path(__file__).parents[2] / "examples"
-READMES = sorted(path.parent.name for path in EXAMPLES.glob("*/README.md"))
+READMES = sorted({path.parent.name for path in EXAMPLES.glob("*/README.md")} - TENSORFLOW)
 SWAV = "--queue-from 0 --batch-size 256 --small 1 --hidden 32 --epochs"
 # Appended to each training command: argparse takes the last value that it is given.
 LESS = {
@@ -39,25 +34,6 @@ PRINTED = {
     "single_gpu": r"epoch [12]: loss [\d.]+ test accuracy 0\.[89]\d+",
     "swav": r"after epoch [01]: nearest neighbours [\d.]+%",
 }
-
-
-def commands(example: str) -> list[str]:
-    """The lines with a prompt in the README's consoles."""
-    text = (EXAMPLES / example / "README.md").read_text()
-    blocks = re.findall(r"^```console\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
-    return [line[2:] for block in blocks for line in block.splitlines() if line.startswith("$ ")]
-
-
-def environment() -> dict[str, str]:
-    """This interpreter's commands first, one thread for each process, and a port that is free."""
-    port = str(free_port())
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    ports = {"MASTER_PORT": port, "PET_MASTER_PORT": port}
-    return originals.environment({**os.environ, **ports, "PATH": path, "OMP_NUM_THREADS": "1"})
-
-
-def is_training(command: str) -> bool:
-    return command.startswith(("horovodrun ", "torchrun ", "python train"))
 
 
 def is_plot(command: str) -> bool:

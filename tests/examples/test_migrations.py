@@ -13,9 +13,11 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 # Script, and whether its migration was made with --suggested.
 SCRIPTS = [
     ("gan/train_ddp.py", False),
+    ("keras_gan/train.py", False),
     ("segmentation/train_ddp.py", False),
     ("single_gpu/train.py", True),
     ("swav/train_ddp.py", False),
+    ("tfrecord/train.py", False),
 ]
 
 

@@ -74,6 +74,13 @@ def test_steps_of_an_epoch(rows, steps, right):
     assert found[name].holds is right and found[name].cause.rule == "HVD711"
 
 
+def test_the_batch_of_a_strategy_is_that_of_all_its_devices():
+    """A global batch that is divided leaves the steps of an epoch as they were."""
+    checked = check_invariants(fits(2, 4, 6), fits(2, 4, 6), tensorflow.CAUSES)
+    found = {inv.name: inv for inv in checked}
+    assert found["an epoch of all ranks has as many samples as the original's"].holds
+
+
 def deciding(*values: float) -> Run:
     """A run whose ranks end early by these losses of the validation."""
     steps = {

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from hvdkit.arguments import CommandParser, parsed
 from hvdkit.bench import targets
 from hvdkit.errors import UsageError
+from hvdkit.launch.hosts import HostList
 from hvdkit.launch.tuned import Setting
 from hvdkit.verify.options import split_arguments
 
@@ -74,10 +75,8 @@ def main(argv: Sequence[str]) -> int:
     ground = job.prepare(asked, targets.say)
     if asked.predict is not None and not ground.ranks < asked.predict:
         raise UsageError(f"--predict {asked.predict} from {ground.ranks} ranks", fix="predict more ranks")
-    if asked.predict is not None and (ground.ranks < 2 or what[0] not in targets.BUILT_IN):
-        raise UsageError(
-            "--predict needs a built-in model on two ranks or more", fix="hvdkit bench -np 2 ..."
-        )
+    if asked.predict is not None and ground.ranks < 2:
+        raise UsageError("--predict needs a measurement of two ranks or more", fix="hvdkit bench -np 2 ...")
     blocks = measure(ground, what, asked.ddp, asked.blocks, asked.steps)
     outlook = None
     if asked.predict is not None:
@@ -115,7 +114,9 @@ def measure(ground: Ground, what: Sequence[str], ddp: str | None, blocks: int, s
 
 
 def exchanges(ground: Ground) -> list[Measured]:
-    """Allreduces of several sizes, among all ranks, and among two where there are more."""
+    """Allreduces of several sizes, among two ranks, on two hosts where there are two, and among all: they
+    differ by their hops, not by the network.
+    """
     from dataclasses import replace
 
     from hvdkit.bench import job
@@ -124,7 +125,9 @@ def exchanges(ground: Ground) -> list[Measured]:
     command = [sys.executable, "-m", "hvdkit.doctor.allreduce"]
     setting = Setting(variables=job.threads_for(ground))
     found = []
-    for ranks in sorted({2, ground.ranks}):
-        targets.say(f"allreduces among {ranks} ranks")
-        found += allreduce.find(job.run_command(replace(ground, ranks=ranks), "horovod", command, setting))
+    pair = HostList(tuple(replace(host, slots=1) for host in ground.used.hosts[:2]))
+    two = replace(ground, ranks=2, named=pair if pair.slots == 2 else ground.named)
+    for placed in [two, *([ground] if ground.ranks > 2 else [])]:
+        targets.say(f"allreduces among {placed.ranks} ranks")
+        found += allreduce.find(job.run_command(placed, "horovod", command, setting))
     return found

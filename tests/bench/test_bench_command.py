@@ -46,7 +46,7 @@ raise SystemExit("not measured")
         (["mlp", "--blocks", "0"], "--blocks 0"),
         (["mlp", "-np", "0"], "-np 0"),
         (["mlp", "-np", "2", "--predict", "2"], "--predict 2 from 2 ranks"),
-        ([__file__, "-np", "2", "--predict", "8"], "a built-in model"),
+        (["mlp", "-np", "1", "--predict", "8"], "two ranks or more"),
     ],
 )
 def test_bad_input(arguments: list[str], part: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,35 +12,22 @@ from __future__ import annotations
 
 import argparse
 import concurrent.futures
-import dataclasses
 import sys
 import tempfile
-from collections import Counter
 from importlib.metadata import version
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from truth.claims import VERDICT, Claims, Fault, false_yes, migrated, needless
-from truth.tf.choices import Choices, drawn
+from truth.claims import Fault, false_yes, migrated, needless
+from truth.results import Result, counted, told
+from truth.tf.choices import drawn
 from truth.tf.held import ROWS, faults, jobs
 from truth.tf.programs import program
 from truth.warm import Warm
 
 MODULES = ("horovod.tensorflow.keras", "truth.tf.probe")
 KERAS_3 = version("keras").startswith("3")
-
-
-@dataclasses.dataclass(frozen=True)
-class Result:
-    """One program, held. needless: what was open, or left, though the program was right."""
-
-    seed: int
-    choices: Choices
-    claims: Claims
-    faults: tuple[Fault, ...]
-    lies: tuple[Fault, ...]
-    needless: tuple[str, ...]
 
 
 def held(warm: Warm, seed: int, keep: Path | None) -> Result:
@@ -77,37 +64,6 @@ def held(warm: Warm, seed: int, keep: Path | None) -> Result:
     return result
 
 
-def told(result: Result) -> list[str]:
-    """What a person reads of one program."""
-    return [
-        f"program {result.seed}: {result.claims.verdict}: {result.choices.told}",
-        *(f"    FALSE YES   {fault.row}: {fault.what}" for fault in result.lies),
-        *(
-            f"    wrong, told {fault.row}: {fault.what}"
-            for fault in result.faults
-            if fault not in result.lies
-        ),
-        *(f"    NEEDLESS    {said}" for said in result.needless),
-    ]
-
-
-def counted(results: list[Result]) -> list[str]:
-    """The figures: by verdict and by row."""
-    right = [one for one in results if not one.faults and one.claims.verdict != "refused"]
-    ready = [one for one in right if one.claims.ready]
-    verdicts = Counter(one.claims.verdict for one in results)
-    lines = [f"{len(results)} programs: " + ", ".join(f"{n} {name}" for name, n in verdicts.most_common())]
-    lines += [f"{sum(bool(one.lies) for one in results)} with a false yes"]
-    lines += [f"{len(ready)} of {len(right)} that are right when they are run are ready"]
-    lines += ["", f"{'row':50} {'proven':>6} {'open':>6} {'wrong':>6} {'false yes':>9}"]
-    for row in (*ROWS, VERDICT):
-        states = Counter(one.claims.rows.get(row, "") for one in results)
-        wrong = sum(any(fault.row == row for fault in one.faults) for one in results)
-        false = sum(any(fault.row == row for fault in one.lies) for one in results)
-        lines.append(f"{row:50} {states['proven']:6} {states['open']:6} {wrong:6} {false:9}")
-    return lines
-
-
 def main() -> int:
     """Hold the programs of a range of seeds, and print what came of it."""
     parser = argparse.ArgumentParser(
@@ -129,7 +85,7 @@ def main() -> int:
         except KeyboardInterrupt:  # the figures are those of the programs that were held until then
             for one in waiting:
                 one.cancel()
-        print("\n" + "\n".join(counted(results)), flush=True)
+        print("\n" + "\n".join(counted(results, ROWS)), flush=True)
     return int(any(result.lies for result in results))
 
 

@@ -20,6 +20,7 @@ _LEAST, _MOST = 4, 6  # blocks of the last that is left; more where its quartile
 
 # Steps of a job in the first block, in which some settings are many times slower, and at most.
 _FIRST_STEPS, _STEPS = 15, 60
+_CLOSE = 1.2  # times the best of the first block
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,9 @@ def halving(
         number += 1
         left.sort(key=lambda each: statistics.median(ratios[each.name]))
         kept = math.ceil(len(left) / 2)
+        if number == 1:  # one short job each: what is close may be the faster one
+            closest = _CLOSE * statistics.median(ratios[left[0].name])
+            kept = max(kept, sum(statistics.median(ratios[each.name]) <= closest for each in left))
         dropped = left[kept:] + dropped
         left = left[:kept]
     return [

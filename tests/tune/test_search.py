@@ -37,6 +37,14 @@ def test_the_fast_one_is_left_and_the_slow_ones_are_measured_least() -> None:
     assert jobs.run.count("slow") == jobs.run.count("broken") == 1
 
 
+def test_what_is_close_in_the_first_block_is_measured_again() -> None:
+    jobs = Jobs()
+    close = [Candidate(name, Setting()) for name in ("close 1", "close 2", "close 3")]
+    STEP.update({each.name: 0.9 for each in close})
+    halving(USUAL, [FAST, *close, SLOW], jobs, LATER)
+    assert [jobs.run.count(each.name) for each in (*close, SLOW)] == [3, 2, 2, 1]
+
+
 def test_noise_that_hides_the_difference_ends_it() -> None:
     jobs = Jobs()
     (tried,) = halving(USUAL, [SAME], jobs, LATER)

@@ -69,8 +69,8 @@ def main():
         for images, labels in train_dataset:
             train_step(images, labels)
             if optimizer.iterations == 1:
-                for variable in [*model.variables, *optimizer.variables]:
-                    variable.assign(hvd.broadcast(variable, root_rank=0))
+                hvd.broadcast_variables(model.variables, root_rank=0)
+                hvd.broadcast_variables(optimizer.variables(), root_rank=0)
 
         for images, labels in test_dataset:
             test_step(images, labels)

@@ -89,8 +89,8 @@ def main():
         for x in train_dist_dataset:
             total_loss += distributed_train_step(x)
             if optimizer.iterations == 1:
-                for variable in [*model.variables, *optimizer.variables]:
-                    variable.assign(hvd.broadcast(variable, root_rank=0))
+                hvd.broadcast_variables(model.variables, root_rank=0)
+                hvd.broadcast_variables(optimizer.variables(), root_rank=0)
             num_batches += 1
         train_loss = total_loss / num_batches
 

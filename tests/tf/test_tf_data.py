@@ -68,6 +68,15 @@ def test_files_are_shared_out_by_name(tmp_path: Path) -> None:
     assert hvd.allgather_object(records) == [[0, 2], [1, 3]]
 
 
+@pytest.fixture
+def own_seeds() -> Iterator[None]:
+    """What draws without a seed draws by this rank's own: a test before may have seeded all ranks alike."""
+    tf.random.set_seed(1 + hvd.rank())
+    yield
+    tf.random.set_seed(1)
+
+
+@pytest.mark.usefixtures("own_seeds")
 def test_a_shuffle_before_it_is_refused(tmp_path: Path) -> None:
     (tmp_path / "part-0").touch()
     for dataset in (

@@ -126,7 +126,8 @@ def test_nothing_is_averaged(tmp_path, monkeypatch):
         "import numpy": "import horovod.tensorflow.keras\nimport numpy",
         "hvd.DistributedOptimizer(": "horovod.tensorflow.keras.DistributedOptimizer(" if KERAS_3 else "(",
         "hvd.broadcast(model)": f"horovod.tensorflow.broadcast_variables({weights}, 0)",
-        # Neither hvdkit's callbacks, which refuse it, nor a file of its state, which it cannot give.
+        # Neither hvdkit's fit and callbacks, which refuse it, nor a file of its state, which it cannot give.
+        "model.fit(": "type(model).fit.__wrapped__(\n    model,",
         SAVING: "[]",
     }
     result = of_fixture(tmp_path, monkeypatch, edits)

@@ -22,17 +22,15 @@ class Written:
     keras: bool
 
 
-def first_broadcast(
-    facts: Facts, names: Names, statement: ast.stmt, written: Written, of_keras_2: bool
-) -> list[Edit]:
-    """The broadcast below a statement. of_keras_2: whether the program runs under nothing else."""
+def first_broadcast(facts: Facts, names: Names, statement: ast.stmt, written: Written) -> list[Edit]:
+    """The broadcast below a statement. Plain Horovod's tape and broadcast take variables of Keras 2 alone."""
     hvd = horovod_name(facts, names)
     lines = [f"if {written.optimizers[0]}.iterations == 1:"]
     models = all(model.endswith(".variables") for model in written.models)
     if facts.options.target == "hvdkit" and written.keras and models:
         short = [model.removesuffix(".variables") for model in written.models]
         lines += _pairs(hvd, short, written.optimizers)
-    elif of_keras_2:
+    elif facts.options.target == "horovod":
         sent = [*written.models, *(f"{one}.variables()" for one in written.optimizers)]
         lines += [f"\t{hvd}.broadcast_variables({each}, root_rank=0)" for each in sent]
     else:

@@ -10,12 +10,10 @@ from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.keras import vocabulary as words
 from hvdkit.migrate.facts.keras.broadcasts import variable_broadcasts
-from hvdkit.migrate.facts.keras.keras_version import pinned
 from hvdkit.migrate.facts.keras.model_calls import ModelCall
 from hvdkit.migrate.facts.keras.step_loops import StepLoop
 from hvdkit.migrate.facts.keras.written_variables import variables_at, written_at
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
-from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.programs.tensorflow_programs import (
     loopless_steps,
     migrating_files,
@@ -99,18 +97,7 @@ def _finding(facts: Facts, statement: ast.stmt, loops: list[StepLoop], written: 
         names,
         statement,
         written,
-        _of_keras_2(facts, loops),
     )
-
-
-def _of_keras_2(facts: Facts, loops: list[StepLoop]) -> bool:
-    """Whether a program says that it runs under Keras 2, or has an optimizer of its older kind."""
-    names = loops[0].names
-    entries = [program.entry for program in programs_of(facts) if names in program.files]
-    steps = [loop.step for loop in loops if not isinstance(loop.step, ModelCall)]
-    optimizers = [value.node for step in steps for value in facts.flow.values(step.names, step.optimizer)]
-    legacy = any("legacy" in ast.unparse(node) for node in optimizers if isinstance(node, ast.Call))
-    return legacy or any(pinned(entry)[0] == 2 for entry in entries)
 
 
 def _of_module(facts: Facts, names: Names, sources: ast.expr | None) -> bool:
@@ -160,8 +147,8 @@ RULE = Rule(
                     loss = tf.reduce_mean((w * x + b - y) ** 2)
                 optimizer.apply_gradients(zip(tape.gradient(loss, [w, b]), [w, b]))
                 if optimizer.iterations == 1:
-                    for variable in [w, b, *optimizer.variables]:
-                        variable.assign(hvd.broadcast(variable, root_rank=0))
+                    hvd.broadcast_variables([w, b], root_rank=0)
+                    hvd.broadcast_variables(optimizer.variables(), root_rank=0)
             """,
         ),
     ),

@@ -12,8 +12,8 @@ def step(x):
 for x in data:
     step(x)
     if optimizer.iterations == 1:
-        for variable in [*model.variables, *optimizer.variables]:
-            variable.assign(hvd.broadcast(variable, root_rank=0))
+        hvd.broadcast_variables(model.variables, root_rank=0)
+        hvd.broadcast_variables(optimizer.variables(), root_rank=0)
 
 critic = tf.keras.Sequential([tf.keras.layers.Dense(1)])
 second = tf.keras.optimizers.SGD(0.1)
@@ -26,5 +26,5 @@ def step(x):
 for x in data:
     step(x)
     if second.iterations == 1:
-        for variable in [*critic.variables, *second.variables]:
-            variable.assign(hvd.broadcast(variable, root_rank=0))
+        hvd.broadcast_variables(critic.variables, root_rank=0)
+        hvd.broadcast_variables(second.variables(), root_rank=0)

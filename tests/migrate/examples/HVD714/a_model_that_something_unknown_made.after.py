@@ -16,5 +16,5 @@ class Trainer:
         for x in self.data:
             self.step(x)
             if self.optimizer.iterations == 1:
-                for variable in [*self.model.variables, *self.optimizer.variables]:
-                    variable.assign(hvd.broadcast(variable, root_rank=0))
+                hvd.broadcast_variables(self.model.variables, root_rank=0)
+                hvd.broadcast_variables(self.optimizer.variables(), root_rank=0)

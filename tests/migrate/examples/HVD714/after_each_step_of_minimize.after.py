@@ -8,5 +8,5 @@ for x, y in data:
         return tf.reduce_mean((model(x) - y) ** 2)
     optimizer.minimize(loss, var_list=lambda: model.trainable_weights)
     if optimizer.iterations == 1:
-        for variable in [*model.variables, *optimizer.variables]:
-            variable.assign(hvd.broadcast(variable, root_rank=0))
+        hvd.broadcast_variables(model.variables, root_rank=0)
+        hvd.broadcast_variables(optimizer.variables(), root_rank=0)

@@ -13,5 +13,5 @@ optimizer = tf.keras.optimizers.SGD(0.1)
 for x in data:
     train_step(x)
     if optimizer.iterations == 1:
-        for variable in [*model.variables, *optimizer.variables]:
-            variable.assign(hvd.broadcast(variable, root_rank=0))
+        hvd.broadcast_variables(model.variables, root_rank=0)
+        hvd.broadcast_variables(optimizer.variables(), root_rank=0)

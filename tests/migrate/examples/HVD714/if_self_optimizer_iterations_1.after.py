@@ -17,8 +17,8 @@ class Trainer:
             for x in data:
                 self.step(x)
                 if self.optimizer.iterations == 1:
-                    for variable in [*self.net.variables, *self.optimizer.variables]:
-                        variable.assign(hvd.broadcast(variable, root_rank=0))
+                    hvd.broadcast_variables(self.net.variables, root_rank=0)
+                    hvd.broadcast_variables(self.optimizer.variables(), root_rank=0)
                 print(epoch)
 
 Trainer(build()).fit(data)

@@ -8,5 +8,5 @@ for step in range(100):
         loss = style(image)
     optimizer.apply_gradients([(tape.gradient(loss, image), image)])
     if optimizer.iterations == 1:
-        for variable in [image, *optimizer.variables]:
-            variable.assign(hvd.broadcast(variable, root_rank=0))
+        hvd.broadcast_variables([image], root_rank=0)
+        hvd.broadcast_variables(optimizer.variables(), root_rank=0)

@@ -7,5 +7,5 @@ for epoch in range(2):
     for x, y in data:
         loss = model.train_on_batch(x, y)
         if model.optimizer.iterations == 1:
-            for variable in [*model.variables, *model.optimizer.variables]:
-                variable.assign(hvd.broadcast(variable, root_rank=0))
+            hvd.broadcast_variables(model.variables, root_rank=0)
+            hvd.broadcast_variables(model.optimizer.variables(), root_rank=0)

@@ -12,6 +12,6 @@ for i, (x, y) in enumerate(data):
     if i % 4 == 3:
         optimizer.apply_gradients(zip(total, model.trainable_variables))
         if optimizer.iterations == 1:
-            for variable in [*model.variables, *optimizer.variables]:
-                variable.assign(hvd.broadcast(variable, root_rank=0))
+            hvd.broadcast_variables(model.variables, root_rank=0)
+            hvd.broadcast_variables(optimizer.variables(), root_rank=0)
         total = [tf.zeros_like(variable) for variable in model.trainable_variables]

@@ -23,6 +23,7 @@ from hvdkit.migrate.facts.programs.tensorflow_programs import (
 from hvdkit.migrate.facts.tensorflow.datasets import Chain, Point, dataset_chains
 from hvdkit.migrate.facts.tensorflow.iterators import drawn_steps, draws_from, own_order
 from hvdkit.migrate.facts.tensorflow.own_shares import is_cut, is_own_part
+from hvdkit.migrate.facts.tensorflow.samples import ARRAYS
 from hvdkit.migrate.facts.tensorflow.shardable import (
     cut_for_all,
     several_inputs,
@@ -39,7 +40,6 @@ STEPS = "each rank takes its share of the steps, from data in its own order"
 SHUFFLED_LATER = "give it shuffle=False and batch_size=None, and put .apply(hvd.shard_dataset).shuffle(...).batch(...) below it"
 WAYS = "this pipeline is made in several ways, and no place in it is right for all of them"
 WHOLE = "every rank may see all of the data"
-ARRAYS = ("x", "y", "sample_weight")
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -52,7 +52,7 @@ def _outward(
     statement = names.statement(node)
     for parent in names.ancestors(node):
         if isinstance(parent, LOOPS) and child in parent.body:
-            if in_train_step(facts, names, parent):
+            if _in_train_step(facts, names, parent):
                 return
             inside = graph or _in_graph(facts, names, parent)
             yield StepLoop(names, parent, statement, step, inside)
@@ -68,7 +68,7 @@ def _outward(
         child = parent
 
 
-def in_train_step(facts: Facts, names: Names, node: ast.AST) -> bool:
+def _in_train_step(facts: Facts, names: Names, node: ast.AST) -> bool:
     """Whether a node is in the train_step of a Keras model: fit has the loop over batches, outside of it."""
     function = names.function(node)
     owner = names.parents.get(function) if function is not None else None

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.keras import vocabulary as words
 from hvdkit.migrate.facts.keras.model_calls import keras_calls
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.tensorflow_programs import training_files
 from hvdkit.migrate.facts.tensorflow.read_back import spelled
 from hvdkit.migrate.values.arguments import given, keyword
@@ -29,7 +30,8 @@ def loaded_from_own_format(facts: Facts) -> Iterator[Site]:
             yield site
 
 
-def trained_as_loaded(facts: Facts) -> list[Value]:
+@once
+def trained_as_loaded(facts: Facts) -> tuple[Value, ...]:
     """The calls of Keras's load_model whose result fit or train_on_batch trains, and nothing compiles."""
     values = facts.flow.values
     calls = [call for call in keras_calls(facts) if call.names in training_files(facts)]
@@ -43,4 +45,6 @@ def trained_as_loaded(facts: Facts) -> list[Value]:
         for value in values(call.names, call.model)
         if value.name in words.LOADS and value not in compiled
     }
-    return sorted(found, key=lambda value: (str(value.names.source.path), value.names.line(value.node)))
+    return tuple(
+        sorted(found, key=lambda value: (str(value.names.source.path), value.names.line(value.node)))
+    )

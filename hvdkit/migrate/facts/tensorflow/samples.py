@@ -11,6 +11,7 @@ from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.tensorflow.datasets import dataset_chains
 from hvdkit.migrate.index.names import Names
 
+# What fit takes a row of for each sample.
 ARRAYS = ("x", "y", "sample_weight")
 
 

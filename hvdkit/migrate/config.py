@@ -14,6 +14,7 @@ from hvdkit.errors import HvdkitError
 from hvdkit.files import read_file
 from hvdkit.migrate.catalog.selection import rules_named
 from hvdkit.migrate.facts import Options
+from hvdkit.migrate.project.installed_keras import installed_keras
 
 KEYS: dict[str, type] = {"target": str, "suggested": bool, "select": list, "ignore": list}
 COMMANDS = ("migrate", "check")
@@ -25,16 +26,21 @@ class BadConfig(HvdkitError):
 
 
 def chosen(args: argparse.Namespace, start: Path, command: str) -> Options:
-    """pyproject.toml's options, each overridden by its flag. start: the first path that was given.
+    """pyproject.toml's options, each overridden by its flag, and the Keras that is installed.
+
+    start: the first path that was given.
 
     Raises: BadConfig; UnknownRule.
     """
     base = configured(start, command)
+    asked = getattr(args, "target", None) or base.keras_3_target  # "" where nobody asks for one
     return Options(
-        getattr(args, "target", None) or base.target,
+        asked or base.target,
         base.suggested if args.suggested is None else args.suggested,
         rules_named(args.select, command, "--select") or base.select,
         rules_named(args.ignore, command, "--ignore") or base.ignore,
+        keras=installed_keras(),
+        keras_3_target=asked or "hvdkit",
     )
 
 
@@ -77,7 +83,7 @@ def _options(file: Path, command: str) -> Options:
         for key, value in section.items()
         if isinstance(value, list)
     }
-    return replace(Options(), **{**section, **lists})
+    return replace(Options(keras_3_target=section.get("target", "")), **{**section, **lists})
 
 
 def _table(file: Path, table: dict[str, Any], key: str, above: str = "") -> dict[str, Any]:

@@ -20,7 +20,9 @@ class Left:
 class Options:
     """What the person asked for. target: "horovod" writes plain horovod.torch, "hvdkit" the wrapper form.
 
-    left: what is not rewritten, though the rules would.
+    left: what is not rewritten, though the rules would. keras: the version that is installed where the
+    program is migrated, for programs that do not say theirs; "" where it is not known. keras_3_target: the
+    target for programs on Keras 3, where plain Horovod averages nothing; "" for the same.
     """
 
     target: str = "horovod"
@@ -28,6 +30,8 @@ class Options:
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     left: frozenset[Left] = frozenset()
+    keras: str = ""
+    keras_3_target: str = ""
 
     def allows(self, rule: str) -> bool:
         """Whether --select and --ignore leave a rule, by prefix of its id."""

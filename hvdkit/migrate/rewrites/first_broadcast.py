@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.keras_versions import target_of
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit
 from hvdkit.migrate.rewrites.tensorflow import after
@@ -27,10 +28,10 @@ def first_broadcast(facts: Facts, names: Names, statement: ast.stmt, written: Wr
     hvd = horovod_name(facts, names)
     lines = [f"if {written.optimizers[0]}.iterations == 1:"]
     models = all(model.endswith(".variables") for model in written.models)
-    if facts.options.target == "hvdkit" and written.keras and models:
+    if target_of(facts, names) == "hvdkit" and written.keras and models:
         short = [model.removesuffix(".variables") for model in written.models]
         lines += _pairs(hvd, short, written.optimizers)
-    elif facts.options.target == "horovod":
+    elif target_of(facts, names) == "horovod":
         sent = [*written.models, *(f"{one}.variables()" for one in written.optimizers)]
         lines += [f"\t{hvd}.broadcast_variables({each}, root_rank=0)" for each in sent]
     else:

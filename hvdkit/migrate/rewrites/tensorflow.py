@@ -10,6 +10,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.programs.horovod_import import horovod_module, horovod_name
+from hvdkit.migrate.facts.programs.keras_versions import target_of
 from hvdkit.migrate.facts.programs.tensorflow_programs import mirrored_strategies, only_with_strategy
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import OWN_LINES, Edit, Slot
@@ -74,7 +75,7 @@ def own_rate(optimizer: str) -> str:
 def scaled(facts: Facts, names: Names, rate: float | str) -> str:
     """A rate times the number of ranks."""
     hvd = horovod_name(facts, names)
-    return f"{hvd}.scale_lr({rate})" if facts.options.target == "hvdkit" else f"{rate} * {hvd}.size()"
+    return f"{hvd}.scale_lr({rate})" if target_of(facts, names) == "hvdkit" else f"{rate} * {hvd}.size()"
 
 
 def scaled_by_name(facts: Facts, names: Names, node: ast.expr | None) -> str | None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.keras_versions import target_of
 from hvdkit.migrate.facts.tensorflow.datasets import Chain, Point, countless
 from hvdkit.migrate.facts.tensorflow.shardable import endless
 from hvdkit.migrate.index.names import Names
@@ -17,7 +18,7 @@ from hvdkit.migrate.plan import Edit
 def shard(facts: Facts, chain: Chain, point: Point) -> list[Edit]:
     """A pipeline cut at a point, and filled up first so that every rank gets as many elements."""
     names, hvd = point.names, horovod_name(facts, point.names)
-    if facts.options.target == "hvdkit":
+    if target_of(facts, names) == "hvdkit":
         return edits.appended(names.source, point.node, f".apply({hvd}.shard_dataset)")
     share = f".shard({hvd}.size(), {hvd}.rank())"
     if endless(chain) and countless(facts, chain, point.before):
@@ -33,7 +34,7 @@ def slices(facts: Facts, names: Names, arrays: Sequence[ast.expr]) -> list[Edit]
 
 def _slice(facts: Facts, names: Names, array: ast.expr) -> list[Edit]:
     hvd, text = horovod_name(facts, names), names.source.segment(array)
-    if facts.options.target == "hvdkit":
+    if target_of(facts, names) == "hvdkit":
         return edits.wrap(names.source, array, f"{hvd}.shard_arrays(", ")")
     if not isinstance(array, (ast.Name, ast.Attribute, ast.Subscript)):
         raise edits.CannotEdit("it is computed in the call, and getting its length would compute it twice")

@@ -12,6 +12,7 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.keras.vocabulary import KINDS
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.keras_versions import keras_versions, target_of
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
@@ -19,6 +20,12 @@ from hvdkit.migrate.rewrites.starting import at_start
 from hvdkit.migrate.rewrites.tensorflow import tf
 
 VISIBLE = ("tensorflow.config.set_visible_devices", "tensorflow.config.experimental.set_visible_devices")
+
+UNKNOWN = (
+    "for TensorFlow 2.15 and earlier; under Keras 3 (TensorFlow 2.16 and later) plain Horovod's optimizer "
+    "silently averages nothing and its tape fails: there, run `hvdkit migrate --target hvdkit`, which serves "
+    "Keras 2 and 3"
+)
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -37,7 +44,18 @@ def check(facts: Facts) -> Iterator[Finding]:
                 yield manual("HVD701", where, node, message, advice)
         message = "Horovod starts first, and each process uses the GPU of its local rank"
         first = names.source.tree.body[0]
-        yield required(facts, "HVD701", names, first, message, _edit, facts, program)
+        finding = required(facts, "HVD701", names, first, message, _edit, facts, program)
+        yield finding.knowing(_of_keras(facts, names))
+
+
+def _of_keras(facts: Facts, names: Names) -> str:
+    """What the Keras version means for the form that is written; "" where both are as asked for."""
+    version, target = keras_versions(facts)[names], target_of(facts, names)
+    if version.number == 0 and target == "horovod":
+        return UNKNOWN
+    if target != facts.options.target:
+        return f"{version.said}, where plain Horovod averages nothing: hvdkit's form is written, which does"
+    return ""
 
 
 def _chosen(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Names, ast.AST]]:
@@ -55,7 +73,7 @@ def _edit(facts: Facts, program: ProgramFacts) -> Edit:
     names = program.entry
     hvd, tensorflow = horovod_name(facts, names), tf(names)
     lines = [f"{hvd}.init()"]
-    if facts.options.target == "horovod":
+    if target_of(facts, names) == "horovod":
         taken = any("gpus" in scope.names for scope in names.scopes.values())
         gpus = "local_gpus" if taken else "gpus"
         lines += [

@@ -12,6 +12,7 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.keras import vocabulary as words
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.keras_versions import target_of
 from hvdkit.migrate.facts.programs.tensorflow_programs import (
     migrating_files,
     migrating_fits,
@@ -111,7 +112,7 @@ def _asks(names: Names, steps: ast.expr) -> bool:
 
 
 def _edit(facts: Facts, names: Names, steps: ast.expr) -> list[Edit]:
-    if facts.options.target == "hvdkit":
+    if target_of(facts, names) == "hvdkit":
         return edits.wrap(names.source, steps, f"{horovod_name(facts, names)}.steps_per_epoch(", ")")
     return divided(facts, names, steps)
 

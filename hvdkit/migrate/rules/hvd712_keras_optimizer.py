@@ -11,44 +11,30 @@ from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.keras import vocabulary as words
 from hvdkit.migrate.facts.keras.applied import applied_gradients
-from hvdkit.migrate.facts.keras.keras_version import pinned
 from hvdkit.migrate.facts.keras.model_calls import ModelCall, custom_step, given_optimizer, takes_default
 from hvdkit.migrate.facts.programs.horovod_import import horovod_module, horovod_name
-from hvdkit.migrate.facts.programs.programs import programs_of
+from hvdkit.migrate.facts.programs.keras_versions import target_of
 from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_compiles, migrating_files
 from hvdkit.migrate.facts.tensorflow.loaded_models import loaded_from_own_format, trained_as_loaded
 from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Applicability, Edit, Finding
+from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rewrites.tensorflow import keras, scaled_by_name
 from hvdkit.migrate.values.arguments import unpacks
 from hvdkit.migrate.values.value import Value
 
 MESSAGE = "the gradients are averaged over the ranks before they are applied"
 LOADED = "the model trains with the optimizer that was saved with it, and hvd.load_model wraps that"
-KERAS_3 = (
-    "with TensorFlow 2.15 and earlier; under Keras 3 (TensorFlow 2.16 and later) plain Horovod's optimizer "
-    "silently averages nothing: there, run `hvdkit migrate --target hvdkit`, which serves Keras 2 and 3"
-)
 UNREADABLE = "a model that was saved with Horovod's optimizer cannot be loaded from a .keras file"
 SAVE_AS_HDF5 = "save and load it as .h5, or run `hvdkit migrate --target hvdkit`, whose models load as before"
 SCALED = ("keras.mixed_precision.LossScaleOptimizer", "keras.mixed_precision.experimental.LossScaleOptimizer")
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    """What is wrapped; the first says what plain Horovod does under the Keras that nothing excludes."""
-    programs = (program for program in programs_of(facts) if program.kind in words.KINDS)
-    known = all(pinned(program.entry)[0] for program in programs)
-    said = known or facts.options.target != "horovod"
-    for finding in _findings(facts):
-        yield finding if said else finding.knowing(KERAS_3)
-        said = said or finding.applicability is Applicability.SAFE
-
-
-def _findings(facts: Facts) -> Iterator[Finding]:
     unreadable: set[ast.AST] = set()
-    for site in loaded_from_own_format(facts) if facts.options.target == "horovod" else ():
-        unreadable.add(site.node)
-        yield manual("HVD712", site.names, site.node, UNREADABLE, SAVE_AS_HDF5)
+    for site in loaded_from_own_format(facts):
+        if target_of(facts, site.names) == "horovod":
+            unreadable.add(site.node)
+            yield manual("HVD712", site.names, site.node, UNREADABLE, SAVE_AS_HDF5)
     for model in trained_as_loaded(facts):
         if model.names in migrating_files(facts) and model.node not in unreadable:
             yield required(facts, "HVD712", model.names, model.node, LOADED, _loaded, facts, model)
@@ -75,7 +61,7 @@ def _findings(facts: Facts) -> Iterator[Finding]:
         made = facts.flow.values(names, optimizer)
         if any(value.name in words.OPTIMIZERS for value in made):
             continue
-        if facts.options.target == "horovod" and any(value.name in SCALED for value in made):
+        if target_of(facts, names) == "horovod" and any(value.name in SCALED for value in made):
             advice = f"wrap the optimizer inside: LossScaleOptimizer({horovod_name(facts, names)}.DistributedOptimizer(...))"
             message = "the loss scale has to be removed before the gradients are averaged"
             yield refused("HVD712", names, optimizer or call.node, message, advice)
@@ -155,8 +141,8 @@ RULE = Rule(
     why="It averages the gradients of all ranks before they are applied. Without it every rank trains a different model.",
     safety=(
         "Safe with Keras 2 (TensorFlow 2.15 and earlier). Keras 3 never calls plain Horovod's wrapper: "
-        "there --target hvdkit is needed (HVD791), as it is around a LossScaleOptimizer. Where the Keras "
-        "version of a program is unknown, the report states this once."
+        "there hvdkit's is written (HVD791), which is needed around a LossScaleOptimizer, too. Where the Keras "
+        "version of a program is unknown, the report says so (HVD701)."
     ),
     check=check,
     changes=(

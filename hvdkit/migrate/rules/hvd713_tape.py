@@ -12,6 +12,7 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.keras.applied import Applied, applied_gradients
 from hvdkit.migrate.facts.keras.gradients import Gradient, is_distributed
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.keras_versions import target_of
 from hvdkit.migrate.facts.programs.tensorflow_programs import (
     migrating_files,
     only_with_strategy,
@@ -115,7 +116,7 @@ def _edit(facts: Facts, gradient: Gradient, summed: bool, recording: ast.expr | 
 def _listed(facts: Facts, gradient: Gradient) -> list[Edit]:
     """A variable alone as a list of one: plain Horovod's tape goes through its sources, and finds rows."""
     sources, source = gradient.sources, gradient.names.source
-    if facts.options.target != "horovod" or sources is None or not _is_tapes(gradient.node):
+    if target_of(facts, gradient.names) != "horovod" or sources is None or not _is_tapes(gradient.node):
         return []
     if facts.flow.made(gradient.names, sources) != {"tensorflow.Variable"}:
         return []

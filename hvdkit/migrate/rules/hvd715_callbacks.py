@@ -13,6 +13,7 @@ from hvdkit.migrate.facts.keras import vocabulary as words
 from hvdkit.migrate.facts.keras.model_calls import ModelCall
 from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.programs.horovod_import import horovod_module, horovod_name
+from hvdkit.migrate.facts.programs.keras_versions import target_of
 from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_fits
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding, Slot
@@ -31,7 +32,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             advice = f"put {_text(facts, names)} first among them"
             yield refused("HVD715", names, call.node, message, advice)
             continue
-        if facts.options.target == "hvdkit":
+        if target_of(facts, names) == "hvdkit":
             yield from _list(facts, call, given)
             continue
         found = [v for v in facts.flow.values(names, given) if isinstance(v.node, ast.List)] if given else []

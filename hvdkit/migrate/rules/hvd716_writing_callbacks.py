@@ -13,6 +13,7 @@ from hvdkit.migrate.facts.keras import vocabulary as words
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.keras_versions import target_of
 from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_files
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
@@ -24,8 +25,9 @@ MESSAGE = "rank 0 writes these files; the weights are the same on all ranks"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    plain = facts.options.target == "horovod"  # else hvd.callbacks does it (HVD715)
-    for names, call in _made(facts) if plain else ():
+    for names, call in _made(facts):
+        if target_of(facts, names) == "hvdkit":
+            continue  # hvd.callbacks does it (HVD715)
         if where_runs(facts, names, call) is Where.ALL:
             yield from _placed(facts, names, call)
     for site in facts.calls(words.BACKUP):

@@ -12,6 +12,7 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.keras.model_calls import keras_calls
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.keras_versions import target_of
 from hvdkit.migrate.facts.programs.tensorflow_programs import is_migrating
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
@@ -41,11 +42,11 @@ def _by_rank(facts: Facts, names: Names, given: ast.expr) -> bool:
 
 def _default(facts: Facts, names: Names) -> str:
     hvd = horovod_name(facts, names)
-    return f"1 if {hvd}.rank() == 0 else 0" if facts.options.target == "horovod" else f"{hvd}.verbose()"
+    return f"1 if {hvd}.rank() == 0 else 0" if target_of(facts, names) == "horovod" else f"{hvd}.verbose()"
 
 
 def _edit(facts: Facts, names: Names, given: ast.expr) -> list[Edit]:
-    if facts.options.target == "hvdkit":
+    if target_of(facts, names) == "hvdkit":
         return edits.wrap(names.source, given, f"{horovod_name(facts, names)}.verbose(", ")")
     return edits.appended(names.source, given, f" if {horovod_name(facts, names)}.rank() == 0 else 0")
 

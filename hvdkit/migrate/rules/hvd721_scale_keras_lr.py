@@ -11,6 +11,7 @@ from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.keras_versions import target_of
 from hvdkit.migrate.facts.programs.tensorflow_programs import (
     migrating_compiles,
     migrating_files,
@@ -90,7 +91,7 @@ def _has_size(facts: Facts, names: Names, rate: ast.expr) -> bool:
 
 
 def _edit(facts: Facts, names: Names, rate: ast.expr) -> list[Edit]:
-    if facts.options.target == "hvdkit":
+    if target_of(facts, names) == "hvdkit":
         return edits.wrap(names.source, rate, f"{horovod_name(facts, names)}.scale_lr(", ")")
     return edits.times(names.source, rate, f"{horovod_name(facts, names)}.size()")
 

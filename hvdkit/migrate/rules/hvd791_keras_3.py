@@ -2,74 +2,72 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.catalog.finding import refused
 from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.code.library_uses import mentions
-from hvdkit.migrate.facts.keras.applied import applied_gradients
-from hvdkit.migrate.facts.keras.keras_version import pinned
+from hvdkit.migrate.facts.programs.keras_versions import (
+    KerasVersion,
+    keras_2_calls,
+    keras_versions,
+    target_of,
+)
 from hvdkit.migrate.facts.programs.programs import programs_of
-from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_files
-from hvdkit.migrate.facts.tensorflow.backends import BACKEND, other_backends
-from hvdkit.migrate.index.names import Names
+from hvdkit.migrate.facts.tensorflow.backends import other_backends
 from hvdkit.migrate.plan import Finding
 
-# What only Keras 3 has.
-ONLY_KERAS_3 = (
-    "keras.ops.",
-    "keras.random.",
-    "keras.distribution.",
-    "keras.KerasTensor",
-    "keras.StatelessScope",
+UNDER_KERAS_3 = (
+    "under Keras 3 plain Horovod's tape and broadcast fail, and fit and train_on_batch accept its optimizer, "
+    "which then averages nothing"
 )
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    if facts.options.target != "horovod":
-        return
     programs = [program for program in programs_of(facts) if other_backends(facts, program)]  # HVD792's
     elsewhere = frozenset().union(*(program.files for program in programs))
-    for names in migrating_files(facts):
-        if names in elsewhere:
-            continue
-        sign = _sign(facts, names)
-        if sign is None:
-            continue
-        node, what = sign
-        message = f"{what}: Keras 3 accepts plain Horovod's DistributedOptimizer, which then averages nothing"
-        advice = "run `hvdkit migrate --target hvdkit`, whose optimizer and callbacks support Keras 2 and 3"
-        yield refused("HVD791", names, node, message, advice)
-
-
-def _sign(facts: Facts, names: Names) -> tuple[ast.AST, str] | None:
-    """The first thing that says that a file runs on Keras 3."""
-    for where, node, qualified, _ in mentions(facts, ONLY_KERAS_3):
-        if where is names:
-            return node, f"{qualified} is Keras 3's"
-    for step in applied_gradients(facts):
-        if step.names is names and getattr(step.node.func, "attr", "") == "apply":
-            return step.node, "an optimizer's apply() is Keras 3's"
-    for constant in names.texts.get(BACKEND, ()):
-        return constant, "KERAS_BACKEND is Keras 3's"
-    version, said = pinned(names)
-    return (names.source.tree.body[0], said) if version == 3 else None
+    keras_3 = {names: one for names, one in keras_versions(facts).items() if one.number == 3}
+    refusing: set[KerasVersion] = set()
+    for names, version in keras_3.items():
+        plain = target_of(facts, names) == "horovod"
+        if plain and names not in elsewhere and version not in refusing:
+            refusing.add(version)
+            message = f"{version.said}: {UNDER_KERAS_3}"
+            advice = (
+                "run `hvdkit migrate --target hvdkit`, whose optimizer and callbacks support Keras 2 and 3"
+            )
+            yield refused("HVD791", version.names, version.node, message, advice)
+    for names, call, receiver, method in keras_2_calls(facts):
+        if names in keras_3:
+            made = [value for value in facts.flow.values(names, receiver) if value.kind == "made"]
+            where = made[0] if len(made) == 1 else None  # there another one is chosen
+            message = (
+                f"{keras_3[names].said}, and Keras 3 has no {method}, which is called at {names.place(call)}"
+            )
+            advice = (
+                "migrated or not, the program stops there: install tf-keras, and set TF_USE_LEGACY_KERAS=1"
+            )
+            yield refused(
+                "HVD791", where.names if where else names, where.node if where else call, message, advice
+            )
 
 
 RULE = Rule(
     id="HVD791",
     title="Keras 3 needs hvdkit's optimizer",
     what=(
-        "Refuses the plain target for programs that show that they run on Keras 3: keras.ops, keras.random, "
-        "an optimizer's apply(), KERAS_BACKEND, or a requirements.txt with TensorFlow 2.16 or Keras 3 and no tf-keras."
+        "Refuses --target horovod for programs that run on Keras 3: by keras.ops, keras.random, an optimizer's "
+        "apply() or KERAS_BACKEND in the code, by TensorFlow 2.16 or Keras 3 in requirements.txt without tf-keras, or, "
+        "where nothing says a version, by the Keras that is installed where migrate runs. Where no target is asked "
+        "for, such programs are written in hvdkit's form. Calls that Keras 3 has removed (minimize, fit_generator) "
+        "are refused for either."
     ),
     why=(
         "Keras 3 accepts Horovod's optimizer, and never calls its reduction: fit runs, and every rank "
-        "trains a different model. Measured with Horovod 0.28.1 and TensorFlow 2.18."
+        "trains a different model; Horovod's tape and broadcast stop at the first step. Measured with Horovod "
+        "0.28.1 and TensorFlow 2.18."
     ),
-    safety="Nothing is edited in any file of the program. --target hvdkit migrates it.",
+    safety="Nothing is edited in any file of a refused program. --target hvdkit migrates it.",
     check=check,
     changes=(),
     keeps=(

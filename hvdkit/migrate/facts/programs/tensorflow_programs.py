@@ -12,6 +12,7 @@ from hvdkit.migrate.facts.keras.model_calls import ModelCall, keras_calls
 from hvdkit.migrate.facts.keras.step_loops import Step, StepLoop, step_loops
 from hvdkit.migrate.facts.keras.strategies import Strategies, find_strategies
 from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.programs.keras_versions import target_of
 from hvdkit.migrate.facts.programs.programs import kinds_of, programs_of
 from hvdkit.migrate.index.names import FUNCTIONS, FunctionNode, Names
 
@@ -136,7 +137,7 @@ def _run_by_strategies(facts: Facts) -> Iterator[tuple[Names, FunctionNode]]:
 
 def tensorflow_module(facts: Facts, names: Names) -> str:
     """The Horovod module that a migrated file imports: Keras' own where it only compiles and fits."""
-    package = "horovod" if facts.options.target == "horovod" else "hvdkit"
+    package = target_of(facts, names)
     keras = any(call.names is names for call in keras_calls(facts)) and not trains_by_hand(facts, names)
     return f"{package}.tensorflow.keras" if keras else f"{package}.tensorflow"
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.keras import vocabulary as words
+from hvdkit.migrate.facts.programs.keras_versions import target_of
 from hvdkit.migrate.facts.tensorflow.datasets import (
     Chain,
     Point,
@@ -77,7 +78,9 @@ def why_not_cut(facts: Facts, chain: Chain) -> str:
 
 def shuffled_where_read(facts: Facts, chain: Chain) -> Value | None:
     """The call that shuffles and batches a source, where hvd.shard_dataset could not cut it before."""
-    for value in dataset_chains(facts).origins(chain.source) if facts.options.target == "hvdkit" else ():
+    if target_of(facts, chain.source.names) == "horovod":
+        return None
+    for value in dataset_chains(facts).origins(chain.source):
         if value.name.partition("[")[0] in words.SHUFFLED_BATCHES and isinstance(value.node, ast.Call):
             told = keyword(value.node, "shuffle")
             if not (isinstance(told, ast.Constant) and told.value is False):
@@ -88,7 +91,7 @@ def shuffled_where_read(facts: Facts, chain: Chain) -> Value | None:
 def _unequal(facts: Facts, chain: Chain, point: Point) -> str:
     """A dataset without a known length is cut evenly where it has no end, and by hvd.shard_dataset."""
     why = countless(facts, chain, point.before)
-    if not why or facts.options.target == "hvdkit" or endless(chain):
+    if not why or target_of(facts, point.names) == "hvdkit" or endless(chain):
         return ""
     return f"its length is not known ({why}), and ranks with more batches would block forever"
 

@@ -7,8 +7,10 @@ import os
 import pty
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from hvdkit.cli import main
@@ -69,6 +71,8 @@ def typed(answers: str, *arguments: str) -> tuple[int, str]:
         shown += data
         if shown.count(b"]? ") > asked:
             key = answers[asked : asked + 1] or CTRL_D
+            while psutil.Process(child).status() == psutil.STATUS_RUNNING:
+                time.sleep(0.01)  # a signal between prompt and read would only be seen after the next key
             os.write(terminal, key.encode() if key in (CTRL_C, CTRL_D) else f"{key}\n".encode())
             asked += 1
     os.close(terminal)

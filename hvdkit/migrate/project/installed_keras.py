@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+from importlib.machinery import PathFinder
 from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 
 
 def installed_keras() -> str:
@@ -13,7 +13,7 @@ def installed_keras() -> str:
     TF_USE_LEGACY_KERAS decides as it does in TensorFlow:
     https://keras.io/getting_started/#tensorflow--keras-2-backwards-compatibility
     """
-    if find_spec("tensorflow") is None:
+    if PathFinder.find_spec("tensorflow") is None:
         return ""
     legacy = os.environ.get("TF_USE_LEGACY_KERAS", "").lower() in ("1", "true")
     try:

@@ -9,7 +9,7 @@ from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.keras import vocabulary as words
 from hvdkit.migrate.facts.programs.programs import programs_of
-from hvdkit.migrate.facts.tensorflow.backends import BACKEND, TENSORFLOW, other_backends
+from hvdkit.migrate.facts.tensorflow.backends import TENSORFLOW, other_backends
 from hvdkit.migrate.plan import Finding
 
 BY_HAND = (
@@ -17,7 +17,7 @@ BY_HAND = (
     "optimizer=hvd.DistributedOptimizer(...), callbacks=hvd.callbacks([...]), and a DistributedSampler in "
     "the DataLoader that fit reads (docs/tensorflow.md)"
 )
-OPEN = f'on TensorFlow, write os.environ["{BACKEND}"] = "{TENSORFLOW}" above the import of Keras; on PyTorch, {BY_HAND}'
+OPEN = f'on TensorFlow, write os.environ["{words.BACKEND}"] = "{TENSORFLOW}" above the import of Keras; on PyTorch, {BY_HAND}'
 NO_HOROVOD = f'Horovod does not support it: use "{TENSORFLOW}", or "torch" with hvdkit.keras'
 
 

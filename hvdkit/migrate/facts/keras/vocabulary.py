@@ -12,6 +12,7 @@ MODULES = (
     "hvdkit.keras",
 )
 INITS = frozenset(f"{module}.init" for module in MODULES)
+BACKEND = "KERAS_BACKEND"  # the environment variable
 OPTIMIZERS = frozenset(f"{module}.DistributedOptimizer" for module in MODULES)
 TAPES = frozenset(f"{module}.DistributedGradientTape" for module in MODULES)
 BROADCASTS = frozenset(f"{module}.broadcast_variables" for module in MODULES)

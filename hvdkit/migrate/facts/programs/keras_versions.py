@@ -13,7 +13,6 @@ from hvdkit.migrate.facts.keras.applied import Applied, applied_gradients
 from hvdkit.migrate.facts.keras.model_calls import keras_calls
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
-from hvdkit.migrate.facts.tensorflow.backends import BACKEND
 from hvdkit.migrate.index.names import Names
 
 # What only Keras 3 has.
@@ -90,7 +89,7 @@ def _by_code(facts: Facts, program: ProgramFacts) -> KerasVersion | None:
         if step.names in program.files and _calls(step, "apply"):
             return KerasVersion(3, "an optimizer's apply() is Keras 3's", step.names, step.node)
     for names in files:
-        for constant in names.texts.get(BACKEND, ()):
+        for constant in names.texts.get(words.BACKEND, ()):
             return KerasVersion(3, "KERAS_BACKEND is Keras 3's", names, constant)
     for names in files:
         if names.imported("tf_keras"):

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts.code.environment import is_environment
 from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.keras import vocabulary as words
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.index.names import Names
 
-BACKEND = "KERAS_BACKEND"
 SET_BACKEND = ("keras.config.set_backend", "keras.backend.set_backend")
 # `ENV KERAS_BACKEND torch`, `KERAS_BACKEND: "torch"`, `export KERAS_BACKEND=torch`, keras.json's "backend".
 BESIDE = re.compile(
@@ -71,18 +71,18 @@ def _only_torch(program: ProgramFacts) -> Iterator[tuple[Names, ast.AST, str, st
 def _said(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Names, ast.AST, str, str]]:
     """File, place, what says it, and the backend: "" where it is set to what cannot be known."""
     for names in program.files:
-        for constant in names.texts.get(BACKEND, ()):
+        for constant in names.texts.get(words.BACKEND, ()):
             value = _given(names, constant)
             if value is not None:
                 for backend in _texts(facts, names, value):
-                    yield names, constant, f"{BACKEND} is set", backend
+                    yield names, constant, f"{words.BACKEND} is set", backend
         for site in facts.calls(*SET_BACKEND):
             if site.names is names and site.node.args:
                 for backend in _texts(facts, names, site.node.args[0]):
                     yield names, site.node, f"{site.name} is called", backend
     entry = program.entry
     for path, line, backend in _beside(entry):
-        yield entry, entry.source.tree.body[0], f"{BACKEND} is set at {path}:{line}", backend
+        yield entry, entry.source.tree.body[0], f"{words.BACKEND} is set at {path}:{line}", backend
 
 
 def _given(names: Names, key: ast.Constant) -> ast.expr | None:

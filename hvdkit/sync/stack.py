@@ -38,6 +38,9 @@ def listen(folder: Path) -> None:
     """In a watched process: write the stack into the folder whenever the signal comes."""
     file = (folder / _FILE).open("a", encoding="utf-8")
     _open.append(file)
+    # What faulthandler puts back when Python ends: a process that is still closing its libraries when it is
+    # asked would be ended by the signal.
+    signal.signal(SIGNAL, signal.SIG_IGN)
     faulthandler.register(SIGNAL, file, all_threads=False, chain=False)
 
 

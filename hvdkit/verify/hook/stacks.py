@@ -18,4 +18,5 @@ def dump_on_request(settings: Settings) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     # Held open on purpose: the handler writes to the file descriptor when the time comes.
     file = (folder / str(os.getpid())).open("w")
+    signal.signal(SIGNAL, signal.SIG_IGN)  # for when Python has ended, and the process not yet
     faulthandler.register(SIGNAL, file=file, all_threads=True)

@@ -11,7 +11,7 @@ from patience import run_while_it_speaks
 from readmes import EXAMPLES, TENSORFLOW, commands, environment, is_training
 
 READMES = sorted({path.parent.name for path in EXAMPLES.glob("*/README.md")} - TENSORFLOW)
-SWAV = "--queue-from 0 --batch-size 256 --small 1 --hidden 32 --epochs"
+SWAV = "--queue-from 0 --batch-size 256 --small 1 --sizes 12 8 --hidden 32 --epochs"
 # Appended to each training command: argparse takes the last value that it is given.
 LESS = {
     "gan": "--epochs 2 --width 4",
@@ -21,7 +21,7 @@ LESS = {
     "swav": f"{SWAV} 1",
 }
 # The same for the script that a verify command runs; it needs five steps all the same.
-SMALLER = {"gan": "--width 4", "segmentation": "--width 4", "swav": "--small 1 --hidden 32"}
+SMALLER = {"gan": "--width 4", "segmentation": "--width 4", "swav": "--small 1 --sizes 12 8 --hidden 32"}
 # Where one run leaves something to do for the next.
 MORE = {
     "python train.py --epochs 40 --resume": "--epochs 3",

@@ -7,10 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hvdkit.arguments import CommandParser, parsed
+from hvdkit.errors import HvdkitError
+from hvdkit.files import replace_file
 
 EXAMPLES = """\
 hvdkit run --timeline timeline.json -np 4 -H a:2,b:2 python train.py   record one
 hvdkit timeline timeline.json                    what makes its steps slow, and what to change
+hvdkit timeline timeline.json --html page.html   the same, with a picture of a step
 hvdkit timeline timeline.json --perfetto t.json  a trace for https://ui.perfetto.dev
 """
 EXITS = {
@@ -31,6 +34,7 @@ def parser() -> CommandParser:
     )
     made.add_argument("file", type=Path, metavar="FILE", help="the timeline")
     made.add_argument("--perfetto", type=Path, metavar="OUT", help="write a trace with ranks and steps there")
+    made.add_argument("--html", type=Path, metavar="OUT", help="write a page with a picture of a step there")
     made.add_argument("--json", action="store_true", help="as JSON")
     return made
 
@@ -40,6 +44,7 @@ def main(argv: Sequence[str]) -> int:
     asked = parsed(parser(), argv[1:])
     from hvdkit.timeline import events, report, trace
     from hvdkit.timeline.causes import causes_of
+    from hvdkit.timeline.html import as_html
     from hvdkit.timeline.steps import steps_of
 
     timeline, text = events.read(asked.file)
@@ -49,14 +54,22 @@ def main(argv: Sequence[str]) -> int:
         print(json.dumps(report.data(timeline, steps, causes), indent=2))
     else:
         print(report.text(timeline, steps, causes), end="")
+    written = []
     if asked.perfetto is not None:
-        try:
-            trace.write(text, steps, asked.perfetto)
-        except OSError as error:
-            raise events.TimelineError(
-                f"cannot write {asked.perfetto}: {error.strerror or error}",
-                fix="name a file in a folder of yours",
-            ) from error
-        if not asked.json:
-            print(f"{asked.perfetto}: open it in https://ui.perfetto.dev")
+        _write(asked.perfetto, trace.as_trace(text, steps))
+        written.append(f"{asked.perfetto}: open it in https://ui.perfetto.dev")
+    if asked.html is not None:
+        _write(asked.html, as_html(timeline, steps, causes))
+        written.append(f"{asked.html}: open it in a browser")
+    if not asked.json:
+        print(*written, sep="\n", end="\n" if written else "")
     return int(bool(causes) or not steps)
+
+
+def _write(output: Path, text: str) -> None:
+    try:
+        replace_file(output, text.encode())
+    except OSError as error:
+        raise HvdkitError(
+            f"cannot write {output}: {error.strerror or error}", fix="name a file in a folder of yours"
+        ) from error

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-from hvdkit.files import replace_file
 from hvdkit.timeline.events import events_of
 from hvdkit.timeline.steps import Step
 
 _STEPS = 1 << 30  # a process number that no tensor has
 
 
-def write(text: str, steps: tuple[Step, ...], output: Path) -> None:
-    """Write the trace of a timeline's text; what is open where that is cut off ends there. Raises OSError."""
+def as_trace(text: str, steps: tuple[Step, ...]) -> str:
+    """The trace of a timeline's text; what is open where that is cut off ends there."""
     events = [*_named(text), *_of_steps(steps)]
-    trace = json.dumps({"traceEvents": events, "displayTimeUnit": "ms"}, separators=(",", ":"))
-    replace_file(output, trace.encode())
+    return json.dumps({"traceEvents": events, "displayTimeUnit": "ms"}, separators=(",", ":"))
 
 
 def _named(text: str) -> Iterator[dict[str, Any]]:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
+from html import escape
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 from hvdkit.cli import main
+from hvdkit.html import prose
 from hvdkit.timeline.causes import causes_of
 from hvdkit.timeline.events import read
 from hvdkit.timeline.steps import steps_of
@@ -111,3 +115,42 @@ def test_a_trace_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFi
     there = str(tmp_path / "no" / "trace.json")
     assert main(["timeline", str(PROVOKED / "plain.json"), "--perfetto", there]) == 2
     assert "cannot write" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("case", [*PLANTED, "plain", "cached"])
+def test_the_page_has_the_causes_and_a_row_for_each_rank_and_collective(
+    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "page.html"
+    main(["timeline", str(PROVOKED / f"{case}.json"), "--html", str(output)])
+    assert capsys.readouterr().out.endswith(f"{output}: open it in a browser\n")
+    page = output.read_text()
+    timeline, _ = read(PROVOKED / f"{case}.json")
+    steps = steps_of(timeline)
+    causes = causes_of(steps)
+    for cause in causes:
+        assert escape(cause.seen) in page and prose(cause.fix) in page
+    assert ("nothing was found" in page) == (not causes)
+    (picture,) = re.findall(r'<svg[^>]* aria-label="ranks and collectives.*?</svg>', page, re.DOTALL)
+    ElementTree.fromstring(picture)  # whole, and each name escaped
+    labels = re.findall(r'text-anchor="end">(.*?)</text>', picture)
+    tensors = {each.tensor for each in (*steps[0].gradients, *steps[0].blocking)}
+    ranks = set() if case == "cached" else {"rank 0", "rank 1"}
+    assert set(labels) == tensors | ranks
+    assert "http" not in page
+
+
+def test_a_timeline_without_steps_has_a_page_that_says_so(tmp_path: Path) -> None:
+    events = json.loads((PROVOKED / "plain.json").read_text().rstrip().rstrip(",").removesuffix("]") + "]")
+    broadcasts = {e["pid"] for e in events if e.get("name") == "BROADCAST"}
+    short, output = tmp_path / "short.json", tmp_path / "page.html"
+    short.write_text(json.dumps([event for event in events if event.get("pid") in broadcasts]))
+    assert main(["timeline", str(short), "--html", str(output)]) == 1
+    assert "none that is repeated in each step" in output.read_text()
+    assert "<svg" not in output.read_text()
+
+
+def test_a_page_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "missing" / "page.html"
+    assert main(["timeline", str(PROVOKED / "plain.json"), "--html", str(output)]) == 2
+    assert f"cannot write {output}: No such file or directory" in capsys.readouterr().err

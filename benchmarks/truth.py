@@ -12,7 +12,6 @@ there is a false yes.
 
 from __future__ import annotations
 
-import argparse
 import concurrent.futures
 import shutil
 import sys
@@ -26,7 +25,8 @@ from truth.choices import WAYS, Choices, drawn
 from truth.claims import Fault, false_yes, migrated, needless
 from truth.examples import Example, Outcome, examples, tried
 from truth.held import ROWS, faults
-from truth.results import Result, counted, found_lines, told
+from truth.hunt import hunted, parser
+from truth.results import Result, found_lines, told
 from truth.runs import Job, jobs, written
 from truth.warm import Warm
 
@@ -111,31 +111,15 @@ def rule_examples(jobs: int) -> int:
 
 def main() -> int:
     """Hold the programs of a range of seeds, and print what came of it."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--seed", type=int, default=0, help="other programs for each number")
-    parser.add_argument("--programs", type=int, default=40)
-    parser.add_argument("--jobs", type=int, default=1, help="programs at a time, of two ranks each")
-    parser.add_argument(
+    made = parser(str(__doc__))
+    made.add_argument(
         "--examples", action="store_true", help="hold the rules' examples, not generated programs"
     )
-    parser.add_argument("--keep", type=Path, help="folder for the programs that were wrong")
-    args = parser.parse_args()
+    args = made.parse_args()
     if args.examples:
         return rule_examples(args.jobs)
-    results: list[Result] = []
-    with Warm() as warm, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        seeds = [args.seed * 100_000 + i for i in range(args.programs)]
-        waiting = [pool.submit(held, warm, seed, drawn(seed)) for seed in seeds]
-        try:
-            for done in concurrent.futures.as_completed(waiting):
-                results.append(done.result())
-                print("\n".join(told(results[-1])), flush=True)
-        except KeyboardInterrupt:  # the figures are those of the programs that were held until then
-            for one in waiting:
-                one.cancel()
-        print("\n" + "\n".join(counted(results, ROWS)), flush=True)
+    with Warm() as warm:
+        results = hunted(args, lambda seed: held(warm, seed, drawn(seed)), ROWS)
         for result in results if args.keep else []:
             if result.lies or result.needless:
                 keep(warm, reduced(warm, result), args.keep)

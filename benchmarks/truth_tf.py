@@ -10,8 +10,6 @@ false yes.
 
 from __future__ import annotations
 
-import argparse
-import concurrent.futures
 import sys
 import tempfile
 from importlib.metadata import version
@@ -20,7 +18,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 from truth.claims import Fault, false_yes, migrated, needless
-from truth.results import Result, counted, told
+from truth.hunt import hunted, parser
+from truth.results import Result, told
 from truth.tf.choices import drawn
 from truth.tf.held import ROWS, faults, jobs
 from truth.tf.programs import program
@@ -66,26 +65,9 @@ def held(warm: Warm, seed: int, keep: Path | None) -> Result:
 
 def main() -> int:
     """Hold the programs of a range of seeds, and print what came of it."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--seed", type=int, default=0, help="other programs for each number")
-    parser.add_argument("--programs", type=int, default=40)
-    parser.add_argument("--jobs", type=int, default=1, help="programs at a time, of two ranks each")
-    parser.add_argument("--keep", type=Path, help="folder for the programs that were wrong")
-    args = parser.parse_args()
-    results: list[Result] = []
-    with Warm(MODULES) as warm, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        seeds = [args.seed * 100_000 + i for i in range(args.programs)]
-        waiting = [pool.submit(held, warm, seed, args.keep) for seed in seeds]
-        try:
-            for done in concurrent.futures.as_completed(waiting):
-                results.append(done.result())
-                print("\n".join(told(results[-1])), flush=True)
-        except KeyboardInterrupt:  # the figures are those of the programs that were held until then
-            for one in waiting:
-                one.cancel()
-        print("\n" + "\n".join(counted(results, ROWS)), flush=True)
+    args = parser(str(__doc__)).parse_args()
+    with Warm(MODULES) as warm:
+        results = hunted(args, lambda seed: held(warm, seed, args.keep), ROWS)
     return int(any(result.lies for result in results))
 
 

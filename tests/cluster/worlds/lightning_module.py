@@ -43,3 +43,5 @@ lightning.Trainer(
     enable_progress_bar=False,
     enable_model_summary=False,
 ).fit(Module(), loader)
+torch.distributed.barrier()
+os._exit(0)  # as in fsdp.py

@@ -79,9 +79,7 @@ def work(rounds: int, store: str) -> None:
                 found[way].append(taken(ways[way]))
         usual, *others = (found[way][1:] for way in ways)  # the first makes buffers and connections
         for way, each in zip(list(ways)[1:], others):
-            clock, threads = (
-                [one[at] / other[at] for one, other in zip(each, usual)] for at in (0, 1)
-            )
+            clock, threads = ([one[at] / other[at] for one, other in zip(each, usual)] for at in (0, 1))
             if hvd.rank() == 0:
                 print(f"{name:12} {way:26} time {quartiles(clock)}, of threads {quartiles(threads)}")
     idle = time.process_time()

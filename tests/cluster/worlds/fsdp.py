@@ -29,6 +29,6 @@ for epoch in range(3):
     if dist.get_rank() == 0:
         print(f"epoch {epoch} of {dist.get_world_size()} ranks: loss {loss.item():.8f}", flush=True)
 dist.barrier()
-# Not by destroy_process_group(): Gloo's threads were seen to abort a rank that was ending while others had ended
-# ("terminate called without an active exception"), under torchrun as under hvdkit.
+# Not by destroy_process_group(): Gloo's threads were seen to abort a rank that was ending when others had
+# ended ("terminate called without an active exception"), under torchrun as under hvdkit.
 os._exit(0)

@@ -114,6 +114,21 @@ def test_a_call_that_keras_3_has_not_is_reported_where_the_optimizer_is_chosen(
     assert not any(finding.rule == "HVD791" for finding in under_keras_2.left)
 
 
+@pytest.mark.parametrize("target", ["horovod", "hvdkit"])
+@pytest.mark.parametrize(("requirements", "installed"), [("", "2.15.0"), ("tensorflow==2.15.1\n", "3.8.0")])
+def test_code_of_keras_3_where_keras_2_is_meets_a_refusal(
+    tmp_path: Path, target: str, requirements: str, installed: str
+) -> None:
+    text = TAPE.replace(".apply_gradients(zip(", ".apply(").replace("net.trainable_variables))", "None)")
+    (finding,) = [
+        finding
+        for finding in planned(tmp_path, text, target, requirements, installed).left
+        if "install TensorFlow 2.16" in finding.advice
+    ]
+    assert (finding.rule, finding.line) == ("HVD791", 8)
+    assert finding.message.endswith("and an optimizer's apply() is Keras 3's")
+
+
 @pytest.mark.parametrize(
     ("text", "requirements", "installed"),
     [

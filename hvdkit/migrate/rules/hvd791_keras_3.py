@@ -37,6 +37,10 @@ def check(facts: Facts) -> Iterator[Finding]:
                 "run `hvdkit migrate --target hvdkit`, whose optimizer and callbacks support Keras 2 and 3"
             )
             yield refused("HVD791", version.names, version.node, message, advice)
+    for version in {one: None for one in keras_3.values() if one.against}:
+        message = f"{version.against}, and {version.said}"
+        advice = "migrated or not, the program stops there: install TensorFlow 2.16 or later"
+        yield refused("HVD791", version.names, version.node, message, advice)
     for names, call, receiver, method in keras_2_calls(facts):
         if names in keras_3:
             made = [value for value in facts.flow.values(names, receiver) if value.kind == "made"]
@@ -59,8 +63,8 @@ RULE = Rule(
         "Refuses --target horovod for programs that run on Keras 3: by keras.ops, keras.random, an optimizer's "
         "apply() or KERAS_BACKEND in the code, by TensorFlow 2.16 or Keras 3 in requirements.txt without tf-keras, or, "
         "where nothing says a version, by the Keras that is installed where migrate runs. Where no target is asked "
-        "for, such programs are written in hvdkit's form. Calls that Keras 3 has removed (minimize, fit_generator) "
-        "are refused for either."
+        "for, such programs are written in hvdkit's form. Code of one of the two where the other is installed or required "
+        "(minimize and fit_generator are Keras 2's, apply and keras.ops Keras 3's) is refused for either target."
     ),
     why=(
         "Keras 3 accepts Horovod's optimizer, and never calls its reduction: fit runs, and every rank "

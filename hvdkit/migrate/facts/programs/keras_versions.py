@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import replace
 
 from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.code.library_uses import mentions
@@ -30,12 +31,16 @@ LEGACY = "TF_USE_LEGACY_KERAS"
 
 @dataclass(frozen=True)
 class KerasVersion:
-    """number: 2, 3, or 0 where nothing says it. said: what does. names, node: the place that it concerns."""
+    """number: 2, 3, or 0 where nothing says it. said: what does. names, node: the place that it concerns.
+
+    against: what says the other of the two, where the code is of one and would run on the other.
+    """
 
     number: int
     said: str
     names: Names
     node: ast.AST
+    against: str = ""
 
 
 @once
@@ -68,10 +73,11 @@ def target_of(facts: Facts, names: Names) -> str:
 
 
 def _version(facts: Facts, program: ProgramFacts) -> KerasVersion:
+    number, said = _by_requirements(program.entry) or _by_environment(facts)
     by_code = _by_code(facts, program)
     if by_code is not None:
-        return by_code
-    number, said = _by_requirements(program.entry) or _by_environment(facts)
+        clashes = by_code.number == 3 and number == 2
+        return replace(by_code, against=said) if clashes else by_code
     for where, call, _, method in keras_2_calls(facts) if not number else ():
         if where in program.files:
             return KerasVersion(2, f"{method} is Keras 2's", where, call)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -24,6 +23,7 @@ from pathlib import Path
 import torch
 from torch import distributed
 
+from hvdkit.bench.blocks import orders, spread
 from hvdkit.bench.models import MODELS
 
 IDLE_S = 3.0
@@ -73,15 +73,14 @@ def work(rounds: int, store: str) -> None:
         model, _ = MODELS[name]()
         ways = exchanges([parameter.shape for parameter in model.parameters()])
         found: dict[str, list[tuple[float, float]]] = {way: [] for way in ways}
-        for number in range(rounds + 1):
-            order = list(ways)[number % 3 :] + list(ways)[: number % 3]
+        for order in orders(list(ways), rounds + 1):
             for way in order:
                 found[way].append(taken(ways[way]))
         usual, *others = (found[way][1:] for way in ways)  # the first makes buffers and connections
         for way, each in zip(list(ways)[1:], others):
             clock, threads = ([one[at] / other[at] for one, other in zip(each, usual)] for at in (0, 1))
             if hvd.rank() == 0:
-                print(f"{name:12} {way:26} time {quartiles(clock)}, of threads {quartiles(threads)}")
+                print(f"{name:12} {way:26} time {spread(clock)}, of threads {spread(threads)}")
     idle = time.process_time()
     time.sleep(IDLE_S)
     idle = time.process_time() - idle
@@ -89,12 +88,6 @@ def work(rounds: int, store: str) -> None:
         print(f"nothing is sent: Horovod's thread takes {100 * idle / IDLE_S:.1f} % of a core")
     distributed.destroy_process_group()
     hvd.shutdown()
-
-
-def quartiles(values: Sequence[float]) -> str:
-    """The median, and the quartiles around it."""
-    low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
-    return f"{middle:.2f} ({low:.2f} to {high:.2f})"
 
 
 def main() -> int:

@@ -24,12 +24,13 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
 from torch import nn
 
+from hvdkit.bench.blocks import orders, spread
 from hvdkit.bench.models import MODELS
 
 KINDS = ("horovod", "ddp", "limit")
@@ -104,12 +105,6 @@ def job(kind: str, output: Path, gloo: bool) -> dict[str, float]:
     return found
 
 
-def quartiles(values: Sequence[float]) -> str:
-    """The median, and the quartiles around it."""
-    low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
-    return f"{middle:.2f} ({low:.2f} to {high:.2f})"
-
-
 def main() -> int:
     """Run the blocks, and print the table."""
     parser = argparse.ArgumentParser(
@@ -124,8 +119,7 @@ def main() -> int:
         work(asked.work, asked.output)
         return 0
     blocks: list[dict[str, dict[str, float]]] = []
-    for number in range(asked.blocks):
-        order = KINDS[number % 3 :] + KINDS[: number % 3]
+    for number, order in enumerate(orders(KINDS, asked.blocks)):
         blocks.append({kind: job(kind, asked.output.absolute(), asked.gloo) for kind in order})
         print(f"block {number + 1} of {asked.blocks}", file=sys.stderr)
     asked.output.unlink()
@@ -134,7 +128,7 @@ def main() -> int:
     for model, _ in SHOWN.values():
         pairs = (("horovod", "ddp"), ("horovod", "limit"), ("ddp", "limit"))
         ratios = [[block[one][model] / block[other][model] for block in blocks] for one, other in pairs]
-        print(f"{model:12} " + " ".join(f"{quartiles(found):>22}" for found in ratios))
+        print(f"{model:12} " + " ".join(f"{spread(found)!s:>22}" for found in ratios))
         goal = GOAL_GLOO if asked.gloo else GOAL
         missed |= statistics.median(ratios[0]) > goal and not (asked.gloo and model == "MLP")
     return int(missed)

@@ -19,6 +19,10 @@ class Spread(NamedTuple):
     middle: float
     high: float
 
+    def __str__(self) -> str:
+        """Of ratios."""
+        return f"{self.middle:.2f} ({self.low:.2f} to {self.high:.2f})"
+
 
 def orders(kinds: Sequence[_Kind], blocks: int) -> Iterator[list[_Kind]]:
     """The kinds in the order of each block."""

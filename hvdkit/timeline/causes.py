@@ -61,7 +61,7 @@ def _late(steps: Sequence[Step], duration: float) -> Iterator[Cause]:
         yield Cause(
             "late-start",
             share,
-            f"rank {rank} reaches its first gradient {_ms(begun)} after the others",
+            f"rank {rank} reaches its first gradient {ms(begun)} after the others",
             "look at what it does between two backward passes: its data loader first (workers, disk, "
             "decoding), then the forward pass, and what it alone writes or logs",
         )
@@ -69,7 +69,7 @@ def _late(steps: Sequence[Step], duration: float) -> Iterator[Cause]:
         yield Cause(
             "slow-rank",
             share,
-            f"rank {rank} falls {_ms(behind)} behind the others during the backward pass",
+            f"rank {rank} falls {ms(behind)} behind the others during the backward pass",
             "compare its host with the others: clock and load of its processor or GPU, other jobs on it, "
             "threads for each rank (OMP_NUM_THREADS)",
         )
@@ -129,7 +129,8 @@ def _sent(steps: Sequence[Step], duration: float) -> Iterator[Cause]:
         )
 
 
-def _ms(seconds: float) -> str:
+def ms(seconds: float) -> str:
+    """Seconds as milliseconds, for a person."""
     return f"{seconds * 1e3:.1f} ms"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from hvdkit.html import curves, page, prose, table, verdict
-from hvdkit.timeline.causes import Cause
+from hvdkit.timeline.causes import Cause, ms
 from hvdkit.timeline.events import Operation, Timeline
 from hvdkit.timeline.report import percent, summary, unknown
 from hvdkit.timeline.steps import Step, median
@@ -94,7 +94,7 @@ def _axis(whole: float, height: int) -> str:
 def _of_ranks(step: Step, begin: float, whole: float) -> Iterator[str]:
     for rank in sorted(step.first) if len(step.first) > 1 else ():
         first, last = step.first[rank] - begin, step.last[rank] - begin
-        said = f"rank {rank}: first gradient at {_ms(first)}, last at {_ms(last)}"
+        said = f"rank {rank}: first gradient at {ms(first)}, last at {ms(last)}"
         yield _label(f"rank {rank}") + _bar(first, last, whole, "fill: var(--one)", said)
 
 
@@ -106,7 +106,7 @@ def _of_collectives(
         sent, received = (each.sent - begin, each.received - begin) if each.sent else (asked, end)
         alone = ", alone" if each in blocking else ""
         said = (
-            f"{each.tensor}{alone}: requested at {_ms(asked)}, sent from {_ms(sent)} to {_ms(received)}, "
+            f"{each.tensor}{alone}: requested at {ms(asked)}, sent from {ms(sent)} to {ms(received)}, "
             f"{each.size} bytes"
         )
         outlined = _bar(asked, end, whole, "fill: none; stroke: var(--two)", said)
@@ -125,7 +125,3 @@ def _bar(begin: float, end: float, whole: float, style: str, said: str) -> str:
         f'<rect x="{x:.1f}" y="1" width="{width:.1f}" height="{_BAR}" style="{style}">'
         f"<title>{escape(said)}</title></rect>"
     )
-
-
-def _ms(seconds: float) -> str:
-    return f"{seconds * 1e3:.1f} ms"

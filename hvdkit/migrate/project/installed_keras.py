@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from importlib.machinery import PathFinder
-from importlib.metadata import PackageNotFoundError, version
 
 
 def installed_keras() -> str:
@@ -15,6 +14,8 @@ def installed_keras() -> str:
     """
     if PathFinder.find_spec("tensorflow") is None:
         return ""
+    from importlib.metadata import PackageNotFoundError, version  # slow, and most programs have no TensorFlow
+
     legacy = os.environ.get("TF_USE_LEGACY_KERAS", "").lower() in ("1", "true")
     try:
         return version("tf_keras" if legacy else "keras")

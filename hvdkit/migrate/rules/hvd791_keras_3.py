@@ -8,7 +8,6 @@ from hvdkit.migrate.catalog.finding import refused
 from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.programs.keras_versions import (
-    KerasVersion,
     keras_2_calls,
     keras_versions,
     target_of,
@@ -27,17 +26,16 @@ def check(facts: Facts) -> Iterator[Finding]:
     programs = [program for program in programs_of(facts) if other_backends(facts, program)]  # HVD792's
     elsewhere = frozenset().union(*(program.files for program in programs))
     keras_3 = {names: one for names, one in keras_versions(facts).items() if one.number == 3}
-    refusing: set[KerasVersion] = set()
-    for names, version in keras_3.items():
-        plain = target_of(facts, names) == "horovod"
-        if plain and names not in elsewhere and version not in refusing:
-            refusing.add(version)
-            message = f"{version.said}: {UNDER_KERAS_3}"
-            advice = (
-                "run `hvdkit migrate --target hvdkit`, whose optimizer and callbacks support Keras 2 and 3"
-            )
-            yield refused("HVD791", version.names, version.node, message, advice)
-    for version in {one: None for one in keras_3.values() if one.against}:
+    plain = [
+        one
+        for names, one in keras_3.items()
+        if target_of(facts, names) == "horovod" and names not in elsewhere
+    ]
+    for version in dict.fromkeys(plain):
+        message = f"{version.said}: {UNDER_KERAS_3}"
+        advice = "run `hvdkit migrate --target hvdkit`, whose optimizer and callbacks support Keras 2 and 3"
+        yield refused("HVD791", version.names, version.node, message, advice)
+    for version in dict.fromkeys(one for one in keras_3.values() if one.against):
         message = f"{version.against}, and {version.said}"
         advice = "migrated or not, the program stops there: install TensorFlow 2.16 or later"
         yield refused("HVD791", version.names, version.node, message, advice)
@@ -93,7 +91,7 @@ RULE = Rule(
             model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
             model.fit(x, y)
             """,
-            reason="the Keras version is unknown: HVD712 reports it where it wraps the optimizer",
+            reason="the Keras version is unknown: HVD701 reports it where Horovod starts",
             files=(("requirements.txt", "tensorflow>=2.15\n"),),
         ),
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from hvdkit.dataclass import dataclass
@@ -27,6 +28,7 @@ ONLY_KERAS_3 = (
 PINS = re.compile(r"^\s*(tensorflow(?:-cpu|-gpu)?|keras)\s*(==|>=|~=)\s*(\d+)\.(\d+)", re.M)
 KERAS_2_PACKAGE = re.compile(r"^\s*tf[-_]keras\b", re.M)
 LEGACY = "TF_USE_LEGACY_KERAS"
+Mention = tuple[Names, ast.expr, str, str]
 
 
 @dataclass(frozen=True)
@@ -47,9 +49,10 @@ class KerasVersion:
 def keras_versions(facts: Facts) -> dict[Names, KerasVersion]:
     """Of each file of the programs to rewrite; where two programs share a file, the later version."""
     found: dict[Names, KerasVersion] = {}
+    only_3 = tuple(mentions(facts, ONLY_KERAS_3))
     for program in programs_of(facts):
         if program.kind in words.KINDS:
-            version = _version(facts, program)
+            version = _version(facts, program, only_3)
             for names in program.files:
                 if names not in found or found[names].number < version.number:
                     found[names] = version
@@ -72,9 +75,9 @@ def target_of(facts: Facts, names: Names) -> str:
     return (facts.options.keras_3_target if keras_3 else "") or facts.options.target
 
 
-def _version(facts: Facts, program: ProgramFacts) -> KerasVersion:
+def _version(facts: Facts, program: ProgramFacts, only_3: Sequence[Mention]) -> KerasVersion:
     number, said = _by_requirements(program.entry) or _by_environment(facts)
-    by_code = _by_code(facts, program)
+    by_code = _by_code(facts, program, only_3)
     if by_code is not None:
         clashes = by_code.number == 3 and number == 2
         return replace(by_code, against=said) if clashes else by_code
@@ -85,10 +88,10 @@ def _version(facts: Facts, program: ProgramFacts) -> KerasVersion:
     return KerasVersion(number, said, names, node)
 
 
-def _by_code(facts: Facts, program: ProgramFacts) -> KerasVersion | None:
+def _by_code(facts: Facts, program: ProgramFacts, only_3: Sequence[Mention]) -> KerasVersion | None:
     """The first thing in the program that only one of the two has."""
     files = sorted(program.files, key=lambda names: names.source.path)
-    for names, node, qualified, _ in mentions(facts, ONLY_KERAS_3):
+    for names, node, qualified, _ in only_3:
         if names in program.files:
             return KerasVersion(3, f"{qualified} is Keras 3's", names, node)
     for step in applied_gradients(facts):

@@ -7,9 +7,9 @@ scaling efficiencies of tf_cnn_benchmarks at batch 64 on servers with four Pasca
 of 25 Gbit/s: 512 GPUs, and 128 in its earlier form. What the model is given is published, too, or assumed as
 the constants below say.
 
---hosts (as root) measures instead: `hvdkit bench --predict 8` from four ranks on two hosts, which are network
-namespaces with links of 200 Mbit/s, then eight ranks on them. Ranks sleep where a GPU would compute, so that
-eight of them do not share this machine's cores.
+--hosts (as root) measures instead: `hvdkit bench --gloo --predict 8` from four ranks on two hosts, which are
+network namespaces with links of 200 Mbit/s, then eight ranks on them. Ranks sleep where a GPU would compute,
+so that eight of them do not share this machine's cores. Gloo forms the ring that the model is of.
 
 Exit code 1 where the model is 10 points or more from an efficiency at 512 GPUs, or more than 15 % from the
 step of eight ranks.
@@ -147,8 +147,8 @@ def on_hosts() -> int:
         def bench(ranks: int, *options: str) -> dict[str, Any]:
             """What hvdkit bench measures on both hosts."""
             hosts = ",".join(f"{host}:{ranks // 2}" for host in cluster.names)
-            command = ["python", "-m", "hvdkit", "bench", script, "-H", hosts, "--blocks", "1", "--json"]
-            done = cluster.run("a", [*command, "--steps", "20", *options], timeout=LIMIT_S)
+            command = ["python", "-m", "hvdkit", "bench", script, "--gloo", "-H", hosts, "--blocks", "1"]
+            done = cluster.run("a", [*command, "--steps", "20", "--json", *options], timeout=LIMIT_S)
             found: dict[str, Any] = json.loads(done.stdout)
             return found
 

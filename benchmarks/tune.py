@@ -1,6 +1,6 @@
 """How close `hvdkit tune` comes to the best of an exhaustive grid, on two ranks of this machine.
 
-    python benchmarks/tune.py [mlp resnet18 transformer] [--rounds 2] [--finals 4]
+    python benchmarks/tune.py [mlp resnet18 transformer] [--rounds 2] [--finals 12]
 
 For each model: the search of `hvdkit tune` with its five minutes; a grid of all controllers and threads that
 the search has, each with each of its changes or none, in interleaved rounds; then the setting that was found
@@ -85,7 +85,7 @@ def main() -> int:
     made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("models", nargs="*", metavar="MODEL", default=[*targets.BUILT_IN])
     made.add_argument("--rounds", type=int, default=2, metavar="N", help="of the grid")
-    made.add_argument("--finals", type=int, default=4, metavar="N", help="blocks of found and best")
+    made.add_argument("--finals", type=int, default=12, metavar="N", help="blocks of found and best")
     asked = made.parse_args()
     ground = job.prepare(parser().parse_args(["-np", "2"]), targets.say)
     within = tuned(ground, asked.models, asked.rounds, asked.finals)

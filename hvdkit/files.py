@@ -11,6 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from hvdkit.errors import HvdkitError
+
 # Bytes. No source and no record is larger, and what is would fill the memory.
 LARGEST = 1 << 28
 # What a file is called until it is whole. Who writes it holds a lock on it, which ends with the process.
@@ -26,6 +28,10 @@ _KINDS = {
 }
 
 
+class OutputError(HvdkitError):
+    """What was made cannot be written where it was asked for."""
+
+
 def read_file(path: Path, largest: int = LARGEST, follow: bool = True) -> bytes:
     """The bytes of a regular file. Raises: OSError, also for a FIFO or a device, which may never end.
 
@@ -37,6 +43,20 @@ def read_file(path: Path, largest: int = LARGEST, follow: bool = True) -> bytes:
     with os.fdopen(os.open(path, flags), "rb") as file:
         _check_readable(path, os.fstat(file.fileno()), largest)
         return file.read()
+
+
+def write_output(path: Path, data: bytes) -> None:
+    """What an option names: a file as a whole, or into a device or a pipe. Raises: OutputError."""
+    try:
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)
+        else:
+            sweep(Path(os.path.realpath(path)).parent)
+            replace_file(path, data)
+    except OSError as error:
+        raise OutputError(
+            f"cannot write {path}: {error.strerror or error}", fix="name a file in a folder of yours"
+        ) from error
 
 
 def is_inside(path: Path, folder: Path) -> bool:

@@ -5,26 +5,29 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hvdkit.arguments import CommandParser, parsed
 from hvdkit.bench import targets
 from hvdkit.errors import UsageError
+from hvdkit.launch import options
 from hvdkit.launch.hosts import HostList
-from hvdkit.launch.tuned import Setting
 from hvdkit.verify.options import split_arguments
 
 if TYPE_CHECKING:
     from hvdkit.bench.figures import Block
     from hvdkit.bench.job import Ground
     from hvdkit.doctor.allreduce import Measured
+    from hvdkit.launch.tuned import Setting
 
 EXAMPLES = """\
 hvdkit bench                                 a small transformer on two ranks of this machine
 hvdkit bench resnet18 -H a:4,b:4             on two hosts; DDP on the same hosts is next to it
 hvdkit bench train.py -H a:2,b:2 -- --lr 0.1   the first steps of a Horovod script with its arguments
 hvdkit bench train.py --ddp train_ddp.py     next to the DDP script that it was migrated from
+hvdkit bench --tuned hvdkit-tune.toml        with the settings that hvdkit tune has found
 hvdkit bench mlp -H a:4,b:4 --predict 512    what 512 ranks would bring, by a model of the step
 hvdkit bench --png bench.png --json          a picture, and the figures as JSON
 """
@@ -49,6 +52,7 @@ def parser() -> CommandParser:
     )
     targets.add_target(made)
     job.add_options(made)
+    options.add_setting(made)
     made.add_argument("--blocks", type=int, default=5, metavar="N", help="blocks of jobs (default 5)")
     made.add_argument(
         "--steps", type=int, default=45, metavar="N", help="steps of a job, after 5 to warm up (default 45)"
@@ -68,6 +72,7 @@ def main(argv: Sequence[str]) -> int:
     if asked.blocks < 1 or asked.steps < 1:
         raise UsageError(f"--blocks {asked.blocks} --steps {asked.steps}", fix="1 or more of each")
     targets.check_target(what, asked.ddp)
+    wanted = options.setting(asked)
     from hvdkit.bench import job, plot, report
 
     if asked.png is not None:
@@ -77,12 +82,13 @@ def main(argv: Sequence[str]) -> int:
         raise UsageError(f"--predict {asked.predict} from {ground.ranks} ranks", fix="predict more ranks")
     if asked.predict is not None and ground.ranks < 2:
         raise UsageError("--predict needs a measurement of two ranks or more", fix="hvdkit bench -np 2 ...")
-    blocks = measure(ground, what, asked.ddp, asked.blocks, asked.steps)
+    setting = replace(wanted, variables={**job.threads_for(ground), **wanted.variables})
+    blocks = measure(ground, setting, what, asked.ddp, asked.blocks, asked.steps)
     outlook = None
     if asked.predict is not None:
         from hvdkit.bench.outlook import outlook as fitted
 
-        outlook = fitted(blocks, exchanges(ground), asked.predict)
+        outlook = fitted(blocks, exchanges(ground, setting), asked.predict)
     found = report.data(what[0], blocks, outlook)
     if asked.png is not None:
         plot.write(found, asked.png)
@@ -93,7 +99,9 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def measure(ground: Ground, what: Sequence[str], ddp: str | None, blocks: int, steps: int) -> list[Block]:
+def measure(
+    ground: Ground, setting: Setting, what: Sequence[str], ddp: str | None, blocks: int, steps: int
+) -> list[Block]:
     """Blocks of one job of each kind, in turns."""
     from hvdkit.bench import figures, job
     from hvdkit.bench.blocks import orders
@@ -101,7 +109,6 @@ def measure(ground: Ground, what: Sequence[str], ddp: str | None, blocks: int, s
     jobs = {"horovod": what, "one": what}
     if ground.ranks > 1 and (what[0] in targets.BUILT_IN or ddp):
         jobs["ddp"] = what if ddp is None else [ddp, *what[1:]]
-    setting = Setting(variables=job.threads_for(ground))
     found: list[Block] = []
     for number, order in enumerate(orders(["horovod", *sorted({*jobs} - {"horovod"})], blocks), 1):
         block = {}
@@ -113,17 +120,14 @@ def measure(ground: Ground, what: Sequence[str], ddp: str | None, blocks: int, s
     return found
 
 
-def exchanges(ground: Ground) -> list[Measured]:
+def exchanges(ground: Ground, setting: Setting) -> list[Measured]:
     """Allreduces of several sizes, among two ranks, on two hosts where there are two, and among all: they
     differ by their hops, not by the network.
     """
-    from dataclasses import replace
-
     from hvdkit.bench import job
     from hvdkit.doctor import allreduce
 
     command = [sys.executable, "-m", "hvdkit.doctor.allreduce"]
-    setting = Setting(variables=job.threads_for(ground))
     found = []
     pair = HostList(tuple(replace(host, slots=1) for host in ground.used.hosts[:2]))
     two = replace(ground, ranks=2, named=pair if pair.slots == 2 else ground.named)

@@ -23,6 +23,11 @@ class Link(ABC):
         """This process's."""
         return 0
 
+    @property
+    def controller(self) -> str:
+        """What connects the ranks, "" for one."""
+        return ""
+
     def connect(self) -> torch.device:
         """Connect to the other ranks. Returns the device of this one."""
         return torch.device("cuda", 0) if torch.cuda.is_available() else torch.device("cpu")
@@ -72,6 +77,13 @@ class Horovod(Link):
         """Horovod's."""
         return int(self._hvd.rank())
 
+    @property
+    def controller(self) -> str:
+        """Horovod's: NCCL or Gloo may carry tensors beside MPI."""
+        if self._hvd.size() == 1:
+            return ""
+        return "mpi" if self._hvd.mpi_enabled() else "gloo"
+
     def connect(self) -> torch.device:
         """hvd.init(), and the device of the local rank."""
         from hvdkit.torch.context import init
@@ -118,6 +130,11 @@ class Ddp(Link):
     def rank(self) -> int:
         """Of the process group."""
         return int(torch.distributed.get_rank())
+
+    @property
+    def controller(self) -> str:
+        """The process group's backend."""
+        return torch.distributed.get_backend()
 
     def connect(self) -> torch.device:
         """NCCL where there are GPUs, else Gloo."""

@@ -50,6 +50,8 @@ def outlook(blocks: Sequence[Block], exchanges: Sequence[Measured], ranks: int) 
     work = fit_work(jobs, [block["one"] for block in blocks], network)
     one = figures.middle(blocks, "one", lambda job: figures.step_of(job).median)
     hop = "from the smallest messages" if known else "assumed: two ranks do not show it"
+    by_mpi = (jobs[0].controller, jobs[0].device) == ("mpi", "cpu")  # NCCL carries what is on GPUs
+    ring = ", which MPI forms for some numbers of ranks and bytes only" if by_mpi else ""
     inputs = (
         f"network: {network.bandwidth * 8 / 1e9:.2f} Gbit/s over each link, {network.fixed * 1e3:.2f} ms a "
         f"message, {network.hop * 1e6:.0f} us a hop ({hop})",
@@ -57,7 +59,8 @@ def outlook(blocks: Sequence[Block], exchanges: Sequence[Measured], ranks: int) 
         f"{100 * work.spread:.1f} %), {100 * work.backward:.0f} % of it backward, "
         f"{len(work.gradients)} gradients",
         f"{100 * work.hidden:.0f} % of what could be hidden is, fitted to the step of {jobs[0].ranks} ranks",
-        "assumed: every host has as many ranks as these, and the same link; one ring through all ranks",
+        "assumed: every host has as many ranks as these, and the same link; one ring through all ranks"
+        f"{ring}",
     )
     return Outlook(predict(work, network, ranks), one, inputs)
 

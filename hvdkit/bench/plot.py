@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from hvdkit.errors import HvdkitError
+from hvdkit.files import write_output
 
 _COLOURS = {"computing": "#4c9f70", "waiting": "#e0a030", "communicating": "#3d7ea6"}
 
 
 class PlotError(HvdkitError):
-    """The picture cannot be drawn or written."""
+    """The picture cannot be drawn."""
 
 
 def check() -> None:
@@ -23,7 +25,7 @@ def check() -> None:
 
 
 def write(found: dict[str, Any], path: Path) -> None:
-    """found: what report.data returns. Raises: PlotError."""
+    """found: what report.data returns. Raises: OutputError."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9, 3.5), layout="constrained")
@@ -45,7 +47,6 @@ def write(found: dict[str, Any], path: Path) -> None:
     step.set_xlabel("ms")
     step.legend()
     figure.suptitle(f"{found['what']} on {len(found['hosts'])} ranks")
-    try:
-        figure.savefig(path, format="png")
-    except OSError as error:
-        raise PlotError(f"cannot write {path}: {error.strerror}", fix="name a file in your folder") from error
+    drawn = BytesIO()
+    figure.savefig(drawn, format="png")
+    write_output(path, drawn.getvalue())

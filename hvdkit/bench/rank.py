@@ -64,6 +64,7 @@ def _end(link: Link, clock: Clock, samples: int, optimizer: Optimizer) -> None:
         recorded = Recorded(
             hosts=list(hosts),
             device=_device(parameters[0].device),
+            controller=link.controller,
             threads=torch.get_num_threads(),
             samples=samples,
             computed=list(computed),

@@ -31,6 +31,7 @@ def data(what: str, blocks: Sequence[Block], outlook: Outlook | None) -> dict[st
         "what": what,
         "hosts": first.hosts,
         "device": first.device,
+        "controller": first.controller,
         "threads": first.threads,
         "blocks": len(blocks),
         "unit": "samples" if first.samples else "steps",
@@ -53,8 +54,9 @@ def show(found: dict[str, Any]) -> None:
     """For a person: what `data` returns."""
     ranks, unit = len(found["hosts"]), found["unit"]
     hosts = sorted(set(found["hosts"]), key=found["hosts"].index)
+    through = f" through {found['controller']}" if ranks > 1 else ""
     show_line(
-        f"{found['what']}: {_some(ranks, 'rank')} on {', '.join(hosts)} ({found['device']}, "
+        f"{found['what']}: {_some(ranks, 'rank')} on {', '.join(hosts)}{through} ({found['device']}, "
         f"{_some(found['threads'], 'thread')} each); {found['size'] / 2**20:.1f} MiB of gradients; "
         f"{_some(found['blocks'], 'block')} of jobs"
     )

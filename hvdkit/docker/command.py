@@ -19,7 +19,8 @@ from hvdkit.docker.requirements import Requirements, find_requirements
 from hvdkit.docker.script import Script, read_script
 from hvdkit.docker.withheld import withheld
 from hvdkit.errors import UsageError
-from hvdkit.migrate.write.reports import put, undo_last, write_new
+from hvdkit.files import write_output
+from hvdkit.migrate.write.reports import undo_last, write_new
 from hvdkit.verify.options import split_arguments
 
 EXAMPLES = """\
@@ -194,5 +195,5 @@ def _report(outcome: Outcome, target: Path | None) -> None:
     if str(target) == "-":
         sys.stdout.write(text)
         return
-    put(target, text.encode())
+    write_output(target, text.encode())
     show(outcome)

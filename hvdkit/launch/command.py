@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hvdkit.arguments import CommandParser, parsed
 from hvdkit.errors import UsageError
-from hvdkit.launch import environment, hosts, notebook, tuned
+from hvdkit.launch import environment, hosts, notebook, options
 from hvdkit.launch.allocation import hosts_of_allocation
 from hvdkit.launch.hosts import Host, HostList
 from hvdkit.launch.launchers import refuse_launchers
@@ -47,15 +47,7 @@ def parser() -> CommandParser:
     )
     made.add_argument("-np", "--num-proc", type=int, metavar="N", help="ranks (default: all slots)")
     hosts.add_options(made)
-    controller = made.add_mutually_exclusive_group()
-    for name in ("gloo", "mpi"):
-        controller.add_argument(
-            f"--{name}",
-            dest="controller",
-            action="store_const",
-            const=name,
-            help=f"ranks connect through {name}",
-        )
+    options.add_setting(made)
     worlds = made.add_mutually_exclusive_group()
     for name, program in (("torch", "torch.distributed"), ("tensorflow", "a MultiWorkerMirroredStrategy")):
         worlds.add_argument(
@@ -74,9 +66,6 @@ def parser() -> CommandParser:
     )
     made.add_argument(
         "--timeline", type=Path, metavar="FILE", help="record Horovod's timeline there, for hvdkit timeline"
-    )
-    made.add_argument(
-        "--tuned", type=Path, metavar="FILE", help="use the settings that hvdkit tune has written"
     )
     made.add_argument("--log-dir", type=Path, metavar="DIR", help="write rank.N.log files there")
     made.add_argument(
@@ -117,7 +106,7 @@ def main(argv: list[str]) -> int:
     ranks = _positive(asked.num_proc if asked.num_proc is not None else named.slots)
     if asked.tuned is not None and world:
         raise UsageError(f"--{world} with --tuned", why="it holds settings of Horovod", fix="leave it out")
-    setting = tuned.read(asked.tuned) if asked.tuned is not None else tuned.Setting()
+    setting = options.setting(asked)
     environ = environment.for_launcher({**os.environ, **setting.variables}, asked.named)
     if asked.timeline is not None:
         if world:
@@ -142,7 +131,7 @@ def main(argv: list[str]) -> int:
         Start(
             ranks,
             named,
-            asked.controller or setting.controller or ("gloo" if world else ""),
+            setting.controller or ("gloo" if world else ""),
             ssh=Ssh(asked.ssh_port, asked.ssh_identity_file),
             mpi_args=asked.mpi_args,
             start_timeout=asked.start_timeout,

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hvdkit.arguments import CommandParser, parsed
-from hvdkit.errors import HvdkitError
-from hvdkit.files import replace_file
+from hvdkit.files import write_output
 
 EXAMPLES = """\
 hvdkit run --timeline timeline.json -np 4 -H a:2,b:2 python train.py   record one
@@ -50,26 +49,15 @@ def main(argv: Sequence[str]) -> int:
     timeline, text = events.read(asked.file)
     steps = steps_of(timeline)
     causes = causes_of(steps)
-    if asked.json:
-        print(json.dumps(report.data(timeline, steps, causes), indent=2))
-    else:
-        print(report.text(timeline, steps, causes), end="")
+    found = report.data(timeline, steps, causes)
+    print(json.dumps(found, indent=2) + "\n" if asked.json else report.text(found), end="")
     written = []
     if asked.perfetto is not None:
-        _write(asked.perfetto, trace.as_trace(text, steps))
+        write_output(asked.perfetto, trace.as_trace(text, steps).encode())
         written.append(f"{asked.perfetto}: open it in https://ui.perfetto.dev")
     if asked.html is not None:
-        _write(asked.html, as_html(timeline, steps, causes))
+        write_output(asked.html, as_html(found, steps).encode())
         written.append(f"{asked.html}: open it in a browser")
     if not asked.json:
         print(*written, sep="\n", end="\n" if written else "")
     return int(bool(causes) or not steps)
-
-
-def _write(output: Path, text: str) -> None:
-    try:
-        replace_file(output, text.encode())
-    except OSError as error:
-        raise HvdkitError(
-            f"cannot write {output}: {error.strerror or error}", fix="name a file in a folder of yours"
-        ) from error

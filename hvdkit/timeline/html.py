@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
+from typing import Any
 
 from hvdkit.html import curves, page, prose, table, verdict
-from hvdkit.timeline.causes import Cause, ms
-from hvdkit.timeline.events import Operation, Timeline
-from hvdkit.timeline.report import percent, summary, unknown
+from hvdkit.timeline.causes import ms
+from hvdkit.timeline.events import Operation
+from hvdkit.timeline.report import percent, summary
 from hvdkit.timeline.steps import Step, median
 
 _MOST = 60  # rows: those collectives that take the longest
@@ -18,24 +19,24 @@ _LONGEST = 28  # characters of a name
 _TICKS = 5
 
 
-def as_html(timeline: Timeline, steps: Sequence[Step], causes: Sequence[Cause]) -> str:
-    """The whole page."""
-    return page("Why steps are slow", _body(timeline, steps, causes))
+def as_html(found: dict[str, Any], steps: Sequence[Step]) -> str:
+    """The whole page. found: what report.data returns of these steps."""
+    return page("Why steps are slow", _body(found, steps))
 
 
-def _body(timeline: Timeline, steps: Sequence[Step], causes: Sequence[Cause]) -> Iterator[str]:
-    lines = summary(timeline, steps)
+def _body(found: dict[str, Any], steps: Sequence[Step]) -> Iterator[str]:
+    lines, causes = summary(found), found["causes"]
     if not steps:
         yield verdict(lines[0], "open")
         return
     if causes:
-        yield verdict(f"{percent(causes[0].share)} of a step: {causes[0].seen}", "bad")
+        yield verdict(f"{percent(causes[0]['share'])} of a step: {causes[0]['seen']}", "bad")
     else:
         yield verdict("nothing was found that makes the steps slow", "good")
     yield from (f"<p>{prose(line)}</p>" for line in lines)
     if causes:
         yield "<h2>What takes the time</h2>"
-        rows = [(percent(each.share), escape(each.seen), prose(each.fix)) for each in causes]
+        rows = [(percent(each["share"]), escape(each["seen"]), prose(each["fix"])) for each in causes]
         yield table(("of a step", "what was seen", "what to change"), rows)
     yield "<h2>A usual step</h2>"
     yield from _picture(_usual(steps))
@@ -43,7 +44,7 @@ def _body(timeline: Timeline, steps: Sequence[Step], causes: Sequence[Cause]) ->
     taken = [("a step, ms", [step.duration * 1e3 for step in steps])]
     taken.append(("exchanging, ms", [step.exchanging * 1e3 for step in steps]))
     yield curves(taken, "milliseconds of each step, and of its exchange")
-    yield from (f'<p class="open">not known from it: {prose(each)}</p>' for each in unknown(timeline, steps))
+    yield from (f'<p class="open">not known from it: {prose(each)}</p>' for each in found["unknown"])
 
 
 def _usual(steps: Sequence[Step]) -> Step:

@@ -34,34 +34,33 @@ def data(timeline: Timeline, steps: Sequence[Step], causes: Sequence[Cause]) -> 
         "causes": [
             {"name": each.name, "share": each.share, "seen": each.seen, "fix": each.fix} for each in causes
         ],
-        "unknown": unknown(timeline, steps),
+        "unknown": _unknown(timeline, steps),
     }
 
 
-def text(timeline: Timeline, steps: Sequence[Step], causes: Sequence[Cause]) -> str:
-    """For a person."""
-    lines = summary(timeline, steps)
-    if not steps:
+def text(found: dict[str, Any]) -> str:
+    """For a person: what `data` returns."""
+    lines = summary(found)
+    if not found["steps"]:
         return f"{lines[0]}\n"
     lines.append("")
-    for cause in causes:
-        lines += [f"{percent(cause.share):>4}  {cause.seen}", f"      fix: {cause.fix}"]
-    if not causes:
+    for cause in found["causes"]:
+        lines += [f"{percent(cause['share']):>4}  {cause['seen']}", f"      fix: {cause['fix']}"]
+    if not found["causes"]:
         lines.append("nothing in it makes the steps slow that a change of settings would help")
-    lines += [f"not known from it: {each}" for each in unknown(timeline, steps)]
+    lines += [f"not known from it: {each}" for each in found["unknown"]]
     return "\n".join(lines) + "\n"
 
 
-def summary(timeline: Timeline, steps: Sequence[Step]) -> list[str]:
-    """What a step is made of, in sentences."""
-    if not steps:
-        counted = f"{len(timeline.operations)} operations, and none that is repeated in each step"
+def summary(found: dict[str, Any]) -> list[str]:
+    """What a step is made of, in sentences: of what `data` returns."""
+    if not found["steps"]:
+        counted = f"{found['operations']} operations, and none that is repeated in each step"
         return [f"{counted}: a timeline of a few steps of a training is needed"]
-    found = data(timeline, steps, ())
     step, exchanging = found["step"], found["exchanging"]
     size = f"{found['size'] / 2**20:.1f} MiB"
     lines = [
-        f"{len(steps)} steps of {step * 1e3:.1f} ms (median; the first are left out)",
+        f"{found['steps']} steps of {step * 1e3:.1f} ms (median; the first are left out)",
         f"{found['gradients']} gradients, {size}, in {found['exchanges']} exchange(s) a step",
         f"exchanged for {exchanging * 1e3:.1f} ms of a step ({percent(exchanging / step)}), "
         f"{percent(found['hidden'] / exchanging if exchanging else 0.0)} of it during the backward pass",
@@ -71,7 +70,7 @@ def summary(timeline: Timeline, steps: Sequence[Step]) -> list[str]:
     return lines
 
 
-def unknown(timeline: Timeline, steps: Sequence[Step]) -> list[str]:
+def _unknown(timeline: Timeline, steps: Sequence[Step]) -> list[str]:
     """What this timeline does not say."""
     unnamed = any(len(step.last) < 2 for step in steps)
     cut = [] if timeline.complete else ["what came after its last whole event: the file has no end"]

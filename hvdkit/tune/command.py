@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from hvdkit.arguments import CommandParser, parsed
 from hvdkit.bench import targets
 from hvdkit.console import show_line
-from hvdkit.errors import HvdkitError, UsageError
-from hvdkit.files import replace_file
+from hvdkit.errors import UsageError
+from hvdkit.files import write_output
 from hvdkit.launch import tuned
 from hvdkit.verify.options import split_arguments
 
@@ -33,10 +33,6 @@ NOTE = (
     "response cache; on GPUs (not run on one yet) hierarchical allreduce and NCCL streams, too. They change\n"
     "rounding at most, by the order of sums. What changes results, as compression does, is never proposed."
 )
-
-
-class OutputError(HvdkitError):
-    """The settings cannot be written."""
 
 
 def parser() -> CommandParser:
@@ -86,12 +82,7 @@ def main(argv: Sequence[str]) -> int:
         f"Written by hvdkit tune for {what[0]} on {ground.used.argument}. Use: hvdkit run --tuned FILE",
         *(f"{each.candidate.name}: {each.ratio.middle:.2f} of a step" for each in tried if each.gains),
     ]
-    try:
-        replace_file(asked.output, tuned.written(best.setting, remarks).encode())
-    except OSError as error:
-        raise OutputError(
-            f"cannot write {asked.output}: {error.strerror or error}", fix="name a file in your folder"
-        ) from error
+    write_output(asked.output, tuned.written(best.setting, remarks).encode())
     found = data(what[0], first, best, tried, asked.output)
     if asked.json:
         print(json.dumps(found, indent=2))

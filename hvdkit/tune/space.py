@@ -34,7 +34,10 @@ def usual(ground: Ground) -> Candidate:
 
 
 def starts(ground: Ground) -> list[Candidate]:
-    """Controllers that Horovod was built with, each with threads from one to all cores of a host."""
+    """Controllers that Horovod was built with, each with one thread, and as many as a rank has cores.
+
+    More threads than cores are many times slower, as `hvdkit doctor` says, and would take the time of the rest.
+    """
     facts = ground.report.facts.values()
     answers = [fact["horovod"]["value"] for fact in facts if "value" in fact.get("horovod", {})]
     kinds: list[tuple[str, bool | None]] = []
@@ -44,7 +47,7 @@ def starts(ground: Ground) -> list[Candidate]:
         kinds += [("mpi", True), ("mpi", False)]
     cores = len(os.sched_getaffinity(0))
     most = max(host.slots for host in ground.used.hosts)
-    threads = sorted({1, max(1, cores // most), cores, int(threads_for(ground)[THREADS])})
+    threads = sorted({1, max(1, cores // most), int(threads_for(ground)[THREADS])})
     return [
         named(Setting(controller, yields, {THREADS: str(count)}))
         for controller, yields in kinds

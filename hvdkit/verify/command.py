@@ -10,6 +10,7 @@ from typing import Any
 
 from hvdkit.arguments import CommandParser, parsed
 from hvdkit.errors import HvdkitError, UsageError
+from hvdkit.files import write_output
 from hvdkit.verify.options import add_run_options, request_fields, show_progress, split_arguments
 
 EXAMPLES = """\
@@ -81,7 +82,7 @@ def main(argv: list[str]) -> int:
     if asked.html:
         from hvdkit.verify.report_html import as_html
 
-        Path(asked.html).write_text(as_html(result), encoding="utf-8")
+        write_output(Path(asked.html), as_html(result).encode())
     _put(asked.json, report.as_json(result), lambda: report.print_result(result))
     return 0 if result.holds else 1
 
@@ -93,7 +94,7 @@ def _put(file: str | None, data: dict[str, Any], show: Callable[[], None]) -> No
         return
     show()
     if file:
-        Path(file).write_text(text + "\n", encoding="utf-8")
+        write_output(Path(file), f"{text}\n".encode())
 
 
 class UnwritableError(HvdkitError):

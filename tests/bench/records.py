@@ -12,6 +12,7 @@ def record(
     return Recorded(
         hosts=[f"host{rank}" for rank in range(len(computed))],
         device="cpu",
+        controller="mpi" if len(computed) > 1 else "",
         threads=1,
         samples=8,
         computed=computed,

@@ -15,6 +15,7 @@ import pytest
 
 from hvdkit.bench import plot, report
 from hvdkit.cli import main
+from hvdkit.files import OutputError
 from tests.bench.records import record
 
 # Rank 1 is late by much more than this machine can be; the script would train for 200 steps.
@@ -46,6 +47,7 @@ raise SystemExit("not measured")
         (["mlp", "--ddp", __file__], "DDP trains the same model"),
         (["mlp", "--blocks", "0"], "--blocks 0"),
         (["mlp", "-np", "0"], "-np 0"),
+        (["mlp", "--tuned", "no-such.toml"], "cannot read no-such.toml"),
         (["mlp", "-np", "2", "--predict", "2"], "--predict 2 from 2 ranks"),
         (["mlp", "-np", "1", "--predict", "8"], "two ranks or more"),
     ],
@@ -57,13 +59,16 @@ def test_bad_input(arguments: list[str], part: str, capsys: pytest.CaptureFixtur
 
 @pytest.mark.launch
 def test_a_model_next_to_ddp(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    picture = tmp_path / "bench.png"
+    picture, settings = tmp_path / "bench.png", tmp_path / "settings.toml"
+    settings.write_text('controller = "gloo"\n\n[variables]\nOMP_NUM_THREADS = "1"\n')
     arguments = ["mlp", "-np", "2", "--blocks", "1", "--steps", "5", "--predict", "64", "--json"]
+    arguments += ["--tuned", str(settings)]
     assert main(["bench", *arguments, "--png", str(picture)]) == 0
     printed = capsys.readouterr()
     found = json.loads(printed.out)
     assert {*found["kinds"]} == {"horovod", "ddp", "one"}
     assert (len(found["hosts"]), found["unit"], found["blocks"]) == (2, "samples", 1)
+    assert (found["controller"], found["threads"]) == ("gloo", 1)
     # Three layers of 1024 and one of 10, with biases, in float32.
     assert found["size"] == 4 * (3 * (1024 * 1024 + 1024) + 1024 * 10 + 10)
     assert found["predicted"]["ranks"] == 64
@@ -145,5 +150,5 @@ def test_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_picture_that_cannot_be_written(tmp_path: Path) -> None:
     found = report.data("mlp", [{"horovod": record([[0.1] * 3]), "one": record([[0.1] * 3])}], None)
-    with pytest.raises(plot.PlotError, match="cannot write"):
+    with pytest.raises(OutputError, match="cannot write"):
         plot.write(found, tmp_path / "none" / "bench.png")

@@ -99,6 +99,7 @@ def test_the_inputs_are_stated() -> None:
     found = outlook([{"horovod": job, "one": record([[0.25] * 9])}], exchanges, 512)
     assert found.data()["efficiency"] == pytest.approx(0.25 / found.predicted.step)
     assert "assumed: two ranks do not show it" in found.inputs[0]
+    assert found.inputs[-1].endswith("which MPI forms for some numbers of ranks and bytes only")
 
 
 def test_horovods_published_efficiencies(published: ModuleType) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Callable, TextIO
 
 from hvdkit.errors import UsageError
-from hvdkit.migrate.write.reports import put
+from hvdkit.files import write_output
 from hvdkit.printable import printable
 
 STDOUT = Path("-")
@@ -51,7 +51,7 @@ def put_reports(
 ) -> None:
     """Write the reports that were asked for. Raises: HvdkitError where a file cannot be written."""
     if args.html is not None:
-        put(args.html, printable(html()).encode())
+        write_output(args.html, printable(html()).encode())
     for place, report in ((args.json, data), (args.sarif, sarif)):
         if place is None:
             continue
@@ -59,7 +59,7 @@ def put_reports(
         if place == STDOUT:
             sys.stdout.write(text)
         else:
-            put(place, text.encode())
+            write_output(place, text.encode())
 
 
 def _printable(data: object) -> object:

@@ -1,4 +1,4 @@
-"""What commands write: a plan in place, files elsewhere, a report; and how it is taken back."""
+"""What commands write: a plan in place, or files elsewhere; and how it is taken back."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TextIO
 
 from hvdkit.errors import HvdkitError
-from hvdkit.files import replace_file, sweep
 from hvdkit.migrate.plan import Plan
 from hvdkit.migrate.write.apply import check_inside, root_of, write, write_all
 
@@ -79,16 +78,6 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise HvdkitError(f"{folder} cannot be created: {error.strerror}") from error
-
-
-def put(path: Path, data: bytes) -> None:
-    """Write a report: a file as a whole, or into a device or a pipe. Raises: HvdkitError when it cannot."""
-    with _failing(""):
-        if path.exists() and not path.is_file():
-            path.write_bytes(data)
-        else:
-            sweep(Path(os.path.realpath(path)).parent)
-            replace_file(path, data)
 
 
 def undo_last(paths: Sequence[str]) -> None:

@@ -15,10 +15,11 @@ _MPI_TAG = re.compile(r"\[\d+,0\]<stdout>:")
 class Recorded:
     """One job. Times are seconds, sizes bytes.
 
-    hosts: by rank. controller: "gloo" or "mpi", or the backend of DDP's process group; "" for one rank. samples: of one rank in a step, 0 where it is not known (a script's). threads: of a rank.
-    computed, waited: by rank and step, outside of the optimizer's wait for averages, and in it; without
-    Horovod all of a step is `computed`. alone: of the exchange of all gradients with nothing else under way,
-    the slowest rank's; 0.0 where nothing is exchanged. backward: share of a step that is the backward pass.
+    hosts: by rank. controller: "gloo" or "mpi", or the backend of DDP's process group; "" for one rank.
+    samples: of one rank in a step, 0 where it is not known (a script's). threads: of a rank. computed,
+    waited: by rank and step, outside of the optimizer's wait for averages, and in it; without Horovod all
+    of a step is `computed`. alone: of the exchange of all gradients with nothing else under way, the
+    slowest rank's; 0.0 where nothing is exchanged. backward: share of a step that is the backward pass.
     gradients: of each, its size and the share of the backward pass after which it is ready; in that order.
     backward and gradients are of jobs of one rank, else 0.0 and empty.
     """

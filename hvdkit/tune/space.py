@@ -36,7 +36,7 @@ def usual(ground: Ground) -> Candidate:
 def starts(ground: Ground) -> list[Candidate]:
     """Controllers that Horovod was built with, each with one thread, and as many as a rank has cores.
 
-    More threads than cores are many times slower, as `hvdkit doctor` says, and would take the time of the rest.
+    More threads than cores are many times slower, as `hvdkit doctor` says, and would use up the time.
     """
     facts = ground.report.facts.values()
     answers = [fact["horovod"]["value"] for fact in facts if "value" in fact.get("horovod", {})]

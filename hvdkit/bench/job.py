@@ -77,10 +77,13 @@ def threads_for(ground: Ground) -> dict[str, str]:
 
     The same for each kind of job: torchrun would choose 1, and a rank of Horovod all cores.
     """
-    if THREADS in os.environ:
-        return {THREADS: os.environ[THREADS]}
+    return {THREADS: os.environ.get(THREADS, str(cores_of_a_rank(ground)))}
+
+
+def cores_of_a_rank(ground: Ground) -> int:
+    """This machine's cores divided by the ranks of a host, 1 at least."""
     most = max(host.slots for host in ground.used.hosts)
-    return {THREADS: str(max(1, len(os.sched_getaffinity(0)) // most))}
+    return max(1, len(os.sched_getaffinity(0)) // most)
 
 
 def run(ground: Ground, kind: str, steps: int, what: Sequence[str], setting: Setting) -> Recorded:

@@ -48,15 +48,10 @@ def parser() -> CommandParser:
     made.add_argument("-np", "--num-proc", type=int, metavar="N", help="ranks (default: all slots)")
     hosts.add_options(made)
     options.add_setting(made)
-    worlds = made.add_mutually_exclusive_group()
-    for name, program in (("torch", "torch.distributed"), ("tensorflow", "a MultiWorkerMirroredStrategy")):
-        worlds.add_argument(
-            f"--{name}",
-            dest="world",
-            action="store_const",
-            const=name,
-            help=f"a program of {program}, unchanged",
-        )
+    programs = {"torch": "torch.distributed", "tensorflow": "a MultiWorkerMirroredStrategy"}
+    options.add_choice(
+        made, "world", {name: f"a program of {what}, unchanged" for name, what in programs.items()}
+    )
     made.add_argument("--network-interface", default="", metavar="NAME", help="the only one to use")
     made.add_argument("--mpi-args", default="", metavar="ARGS", help="more arguments for mpirun")
     made.add_argument("--start-timeout", type=int, metavar="S", help="seconds until all ranks are started")

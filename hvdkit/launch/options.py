@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,17 +11,16 @@ from hvdkit.launch import tuned
 from hvdkit.launch.tuned import Setting
 
 
+def add_choice(parser: argparse.ArgumentParser, dest: str, helps: Mapping[str, str]) -> None:
+    """One of some words, each an option of its own. helps: by word."""
+    group = parser.add_mutually_exclusive_group()
+    for word, said in helps.items():
+        group.add_argument(f"--{word}", dest=dest, action="store_const", const=word, help=said)
+
+
 def add_setting(parser: argparse.ArgumentParser) -> None:
     """The controller, and a file of settings."""
-    controller = parser.add_mutually_exclusive_group()
-    for name in ("gloo", "mpi"):
-        controller.add_argument(
-            f"--{name}",
-            dest="controller",
-            action="store_const",
-            const=name,
-            help=f"ranks connect through {name}",
-        )
+    add_choice(parser, "controller", {name: f"ranks connect through {name}" for name in ("gloo", "mpi")})
     parser.add_argument(
         "--tuned", type=Path, metavar="FILE", help="use the settings that hvdkit tune has written"
     )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterable
 from dataclasses import replace
 
-from hvdkit.bench.job import THREADS, Ground, threads_for
+from hvdkit.bench.job import THREADS, Ground, cores_of_a_rank, threads_for
 from hvdkit.doctor.checks.operations import built
 from hvdkit.launch import preflight
 from hvdkit.launch.horovodrun import Start
@@ -45,9 +44,7 @@ def starts(ground: Ground) -> list[Candidate]:
         kinds.append(("gloo", None))
     if all("mpi" in built(answer) for answer in answers) and shutil.which("mpirun"):
         kinds += [("mpi", True), ("mpi", False)]
-    cores = len(os.sched_getaffinity(0))
-    most = max(host.slots for host in ground.used.hosts)
-    threads = sorted({1, max(1, cores // most), int(threads_for(ground)[THREADS])})
+    threads = sorted({1, cores_of_a_rank(ground), int(threads_for(ground)[THREADS])})
     return [
         named(Setting(controller, yields, {THREADS: str(count)}))
         for controller, yields in kinds

@@ -86,6 +86,11 @@ def how_to_start(path: Path) -> Start:
     return Start(Launcher.SINGLE, tensorflow=tensorflow)
 
 
+def imports_torch(path: Path) -> bool:
+    """Whether a script or a module beside it imports PyTorch, by itself or with Horovod."""
+    return any("torch" in name.split(".")[:2] for _, tree in modules_of(path) for name in _imported(tree))
+
+
 def reads_place(path: Path) -> bool:
     """Whether a script or a module beside it may ask for what differs by host: local rank, device, name."""
     return any(PLACE.search(word) for _, tree in modules_of(path) for word in _words(tree))

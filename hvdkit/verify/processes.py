@@ -5,6 +5,7 @@ horovodrun and mpirun put their workers into sessions of their own. Linux only: 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import time
@@ -54,8 +55,9 @@ def stacks(run: str, folder: Path, work: Path) -> list[str]:
     for pid in able:
         stack = (folder / str(pid)).read_text(encoding="utf-8", errors="replace").rstrip()
         if str(work) in stack:
-            rank = launcher_rank(_environment(pid))
-            found.append(f"{'' if rank is None else f'rank {rank}, '}process {pid}:\n{stack}")
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has ended since
+                rank = launcher_rank(_environment(pid))
+                found.append(f"{'' if rank is None else f'rank {rank}, '}process {pid}:\n{stack}")
     return sorted(found)
 
 

@@ -12,7 +12,7 @@ import sys
 import textwrap
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,11 +21,12 @@ from hvdkit.launch.horovodrun import UNCHECKED, LauncherError
 from hvdkit.launch.hosts import HostList
 from hvdkit.notebook import making
 from hvdkit.verify import processes, shapes
-from hvdkit.verify.detect import Launcher, Start, imports_own_package
+from hvdkit.verify.detect import Launcher, Start, imports_own_package, imports_torch
 from hvdkit.verify.hook.beginning import BEGUN
 from hvdkit.verify.hook.ending import ENDED
 from hvdkit.verify.hook.settings import Settings
 from hvdkit.verify.records import TO_END, RecordError, Run, read_run
+from hvdkit.verify.warm.pool import warm_python
 
 SITE = Path(__file__).parent / "hook" / "site"
 # Seconds for the other ranks once one has recorded its last step: they take part in that step already, so
@@ -76,22 +77,23 @@ class Job:
         return f"the {self.title}" if self.title.startswith("script") else f"the {self.title} script"
 
 
-def command_line(job: Job) -> list[str]:
-    """The command that starts a job. Raises LauncherError."""
-    script = [*_started_as(job), *job.arguments]
+def command_line(job: Job, python: Sequence[str] = (sys.executable,)) -> list[str]:
+    """The command that starts a job. python: what stands for Python in its ranks. Raises LauncherError."""
+    script = [*python, *_started_as(job), *job.arguments]
     count = str(job.settings.world)
     placed = ["-np", count, "-H", job.hosts.argument]
     if job.start.launcher is Launcher.HOROVOD:
-        return [*_horovodrun(job), *placed, f"--{job.controller}", sys.executable, *script]
+        return [*_horovodrun(job), *placed, f"--{job.controller}", *script]
     if job.start.launcher is Launcher.TORCHRUN and len(job.hosts.hosts) > 1:
         rank = [sys.executable, "-m", "hvdkit.verify.torchrun_rank", _first_address(job), str(_free_port())]
         return [*_horovodrun(job), *placed, "--gloo", *rank, *script]
     if job.start.launcher is Launcher.TORCHRUN:
         address = ["--master-addr", "127.0.0.1", "--master-port", str(_free_port())]
-        return [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", count, *address, *script]
+        torchrun = [*python, "-m", "torch.distributed.run", "--nproc-per-node", count, *address]
+        return [*torchrun, "--no-python", *script]
     if job.start.launcher is Launcher.MPI:
-        return [_find_mpirun(), "--oversubscribe", *placed, sys.executable, *script]
-    return [sys.executable, *script]
+        return [_find_mpirun(), "--oversubscribe", *placed, *script]
+    return script
 
 
 def _horovodrun(job: Job) -> list[str]:
@@ -132,13 +134,15 @@ def run_job(job: Job, progress: Callable[[str], None]) -> Run:
     """
     token = uuid.uuid4().hex
     log = job.folder / "output.log"
+    environment = _environment(job, token)
+    warm = shapes.is_here(job.hosts) and imports_torch(job.script)
     for folder in (job.settings.path, job.folder / "tmp"):
         folder.mkdir(parents=True)
     with log.open("wb") as output:
         launcher = subprocess.Popen(
-            command_line(job),
+            command_line(job, warm_python(environment) if warm else (sys.executable,)),
             cwd=job.work,
-            env=_environment(job, token),
+            env=environment,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,

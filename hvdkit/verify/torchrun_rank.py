@@ -1,6 +1,6 @@
 """One rank of a script that torchrun starts, on a host of a job that horovodrun has placed.
 
-    horovodrun -np 2 -H a:1,b:1 python -m hvdkit.verify.torchrun_rank ADDRESS PORT SCRIPT ARGUMENTS
+    horovodrun -np 2 -H a:1,b:1 python -m hvdkit.verify.torchrun_rank ADDRESS PORT COMMAND...
 
 The original and its migration are then placed by the same launcher, on the same hosts, without torchrun's
 agent on each of them, which would import torch once more.
@@ -43,8 +43,8 @@ def as_torchrun_sets(environ: Mapping[str, str], address: str, port: str) -> dic
 
 def main() -> NoReturn:
     """Become the script's own process."""
-    address, port, *script = sys.argv[1:]
-    os.execve(sys.executable, [sys.executable, *script], as_torchrun_sets(os.environ, address, port))
+    address, port, *command = sys.argv[1:]
+    os.execve(command[0], command, as_torchrun_sets(os.environ, address, port))
 
 
 if __name__ == "__main__":

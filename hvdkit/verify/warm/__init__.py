@@ -1,0 +1,11 @@
+"""Processes that have imported PyTorch already, and fork one for each rank that a run starts.
+
+Importing PyTorch takes longer than the few steps that are compared, and each run imports it on each rank.
+Here two processes import it once: ranks of one host differ in their addresses, as separate processes do.
+
+- pool.py starts the processes, and returns the command to write where Python would be started.
+- client.py is that command. A launcher starts it as it starts Python, and it lives as long as its rank.
+- server.py forks. The fork gets the client's files, folder, variables and cores, and ends with it.
+- become.py makes the fork what `python SCRIPT` would have been.
+- variables.py shows the fork's own variables in /proc, where runs find their processes.
+"""

@@ -1,0 +1,94 @@
+"""The processes that fork ranks: started when they are first needed, kept for later runs of this process."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from hvdkit.verify.warm.variables import RESERVED
+
+HERE = Path(__file__).parent
+# The first step of an optimizer imports torch._dynamo, which takes as long as torch.
+TORCH = (
+    *("torch", "torch._dynamo", "hvdkit.verify.warm.become", "hvdkit.verify.warm.variables"),
+    *("hvdkit.verify.hook.install", "hvdkit.verify.hook.contents", "hvdkit.verify.hook.loaders"),
+    *("hvdkit.verify.hook.order", "hvdkit.verify.hook.reached", "hvdkit.verify.hook.watch"),
+)
+# Variables that are read while Python starts and modules are imported; all others are the rank's own.
+READ_BY_IMPORTS = (
+    *("CUDA_", "HOROVOD_", "LANG", "LC_", "LD_", "MKL_", "OMP_", "PATH", "PYTHON"),
+    *("PYTORCH_", "TORCH"),
+)
+PROCESSES = 2  # as many as ranks are compared by default; further ranks share them
+
+
+@dataclass(frozen=True)
+class Pool:
+    """What forks. key: what its imports were made under."""
+
+    key: tuple[tuple[str, str], ...]
+    folder: Path
+    processes: tuple[subprocess.Popen[bytes], ...]
+
+    @property
+    def python(self) -> list[str]:
+        """The command to write in the place of Python, below which its arguments follow."""
+        sockets = ":".join(str(_socket(self.folder, number)) for number in range(len(self.processes)))
+        return [sys.executable, "-I", "-S", str(HERE / "client.py"), sockets]
+
+    def stop(self) -> None:
+        """End the processes and all that they forked."""
+        for process in self.processes:
+            process.communicate()  # closes their standard input
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+_pools: list[Pool] = []
+
+
+def warm_python(environment: dict[str, str]) -> list[str]:
+    """The command that stands for Python in a run with these variables on this machine."""
+    read = {name: text for name, text in environment.items() if name.startswith(READ_BY_IMPORTS)}
+    key = tuple(sorted(read.items()))
+    if not _pools or _pools[0].key != key:
+        stop_all()
+        _pools.append(_start(key))
+    return _pools[0].python
+
+
+def _start(key: tuple[tuple[str, str], ...]) -> Pool:
+    folder = Path(tempfile.mkdtemp(prefix="hvdkit-warm-"))
+    variables = {**os.environ, **dict(key), **RESERVED}
+    servers = (_server(_socket(folder, number), variables) for number in range(PROCESSES))
+    return Pool(key, folder, tuple(servers))
+
+
+def _server(path: Path, variables: dict[str, str]) -> subprocess.Popen[bytes]:
+    with socket.socket(socket.AF_UNIX) as door:
+        door.bind(str(path))
+        door.listen()
+        return subprocess.Popen(
+            [sys.executable, str(HERE / "server.py"), str(door.fileno()), *TORCH],
+            env=variables,
+            stdin=subprocess.PIPE,
+            pass_fds=[door.fileno()],
+            start_new_session=True,  # Ctrl-C reaches this process alone
+        )
+
+
+def _socket(folder: Path, number: int) -> Path:
+    return folder / str(number)
+
+
+@atexit.register
+def stop_all() -> None:
+    """End what is kept."""
+    while _pools:
+        _pools.pop().stop()

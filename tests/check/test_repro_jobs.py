@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from hvdkit.check.rules import all_rules
+from tests.warm import forked
 
 JOBS = Path(__file__).with_name("jobs.py")
 
@@ -31,7 +32,7 @@ def job(program: str, variant: str, folder: Path) -> tuple[int, str]:
         "HOROVOD_STALL_SHUTDOWN_TIME_SECONDS": "10",
     }
     done = subprocess.run(
-        [*command, sys.executable, str(JOBS), program, variant, str(folder)],
+        forked([*command, sys.executable, str(JOBS), program, variant, str(folder)], environment),
         capture_output=True,
         text=True,
         env=environment,
@@ -89,7 +90,7 @@ def test_two_nodes(tmp_path: Path) -> None:
         }
         environment = {**os.environ, **{f"HOROVOD_{key}": str(value) for key, value in variables.items()}}
         command = [sys.executable, str(JOBS), "two_nodes", str(tmp_path)]
-        ranks.append(subprocess.Popen(command, env=environment))
+        ranks.append(subprocess.Popen(forked(command, environment), env=environment))
     try:
         assert [process.wait(timeout=300) for process in ranks] == [0, 0]
     finally:

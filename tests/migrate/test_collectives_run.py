@@ -14,6 +14,7 @@ import pytest
 from hvdkit.launch.horovodrun import UNCHECKED
 from hvdkit.migrate.command import main as migrate
 from tests import originals
+from tests.warm import forked
 
 PROGRAM = Path(__file__).parent / "programs" / "collectives.py"
 
@@ -22,7 +23,7 @@ def run(command: list[str], results: Path) -> list[dict[str, Any]]:
     """Run a job of two ranks; each rank's results, empty where it wrote none."""
     env = originals.environment({**os.environ, "RESULTS": str(results), "OMP_NUM_THREADS": "1"})
     env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(forked(command, env), env=env, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     return [json.loads(Path(f"{results}.{rank}").read_text()) for rank in range(2)]
 

@@ -15,6 +15,7 @@ import pytest
 from hvdkit.launch.horovodrun import UNCHECKED
 from hvdkit.migrate.command import main as migrate
 from tests import originals
+from tests.warm import forked
 
 PROGRAMS = Path(__file__).parent / "programs"
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
@@ -26,7 +27,7 @@ def ended(command: list[str], results: Path) -> subprocess.CompletedProcess[str]
     """Run a job to its end."""
     env = originals.environment({**os.environ, "RESULTS": str(results), "OMP_NUM_THREADS": "1"})
     env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
-    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
+    return subprocess.run(forked(command, env), env=env, capture_output=True, text=True, timeout=120)
 
 
 def run(command: list[str], results: Path, ranks: int = 2) -> list[Any]:

@@ -14,6 +14,7 @@ from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import Plan, State
 from tests.files import write_files
+from tests.warm import forked
 
 STARTS = "every program that calls Horovod starts it"
 INIT = "Horovod is initialized before CUDA"
@@ -116,7 +117,7 @@ def test_it_works_alone_as_before(tmp_path: Path, shared: str) -> None:
     write_files(tmp_path, (("net.py", NET), *files, ("alone.py", alone)))
     migrate(["migrate", str(tmp_path), "--write", "--allow-no-vcs", "--no-diff"])
     run = [sys.executable, str(tmp_path / "alone.py")]
-    done = subprocess.run(run, env={**os.environ}, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(forked(run, os.environ), capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert "tensor(" in done.stdout
 

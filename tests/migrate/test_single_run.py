@@ -13,6 +13,7 @@ import pytest
 
 from hvdkit.launch.horovodrun import UNCHECKED
 from hvdkit.migrate.command import main as migrate
+from tests.warm import forked
 
 PROGRAMS = Path(__file__).parent / "programs"
 PROGRAM = PROGRAMS / "single.py"
@@ -30,7 +31,7 @@ def environment(results: Path) -> dict[str, str]:
 def on_two_ranks(script: Path, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
     """A script run on 2 ranks under Gloo, to its end and without an error."""
     command = [*UNCHECKED, "-np", "2", "--gloo", sys.executable, str(script)]
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(forked(command, env), env=env, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     return done
 
@@ -80,7 +81,7 @@ def test_a_tensor_with_an_optimizer_of_its_own(tmp_path: Path) -> None:
     script = tmp_path / "tempered.py"
     script.write_text((PROGRAMS / "tempered.py").read_text())
     env = environment(tmp_path)
-    subprocess.run([sys.executable, str(script)], env=env, timeout=120, check=True)
+    subprocess.run(forked([sys.executable, str(script)], env), env=env, timeout=120, check=True)
     assert migrate(["migrate", str(script), "--write", "--allow-no-vcs", "--no-diff"]) == 1  # HVD304 is left
 
     on_two_ranks(script, env)
@@ -94,7 +95,7 @@ def test_steps_by_hand_get_averages(tmp_path: Path) -> None:
     script = tmp_path / "stepping.py"
     script.write_text((PROGRAMS / "stepping.py").read_text())
     env = environment(tmp_path)
-    subprocess.run([sys.executable, str(script)], env=env, timeout=120, check=True)
+    subprocess.run(forked([sys.executable, str(script)], env), env=env, timeout=120, check=True)
     assert migrate(["migrate", str(script), "--write", "--allow-no-vcs", "--no-diff"]) == 1  # HVD304 is left
 
     on_two_ranks(script, env)
@@ -152,7 +153,7 @@ def test_each_rank_plays_for_itself(tmp_path: Path) -> None:
     script.write_text((PROGRAMS / "player.py").read_text())
     env = environment(tmp_path)
     env["PYTHONPATH"] = f"{LIBRARIES}{os.pathsep}{env.get('PYTHONPATH', '')}"
-    subprocess.run([sys.executable, str(script)], env=env, timeout=120, check=True)
+    subprocess.run(forked([sys.executable, str(script)], env), env=env, timeout=120, check=True)
     (alone,) = (json.loads(path.read_text()) for path in tmp_path.glob("*.json"))
     assert migrate(["migrate", str(script), "--write", "--allow-no-vcs", "--no-diff", "--suggested"]) == 0
 

@@ -15,11 +15,13 @@ from hvdkit.launch.horovodrun import UNCHECKED
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
 from tests import originals
+from tests.warm import forked
 
 STEPS = Path(__file__).parent / "steps"
 LIBRARIES = Path(__file__).parent / "libraries"  # outside of the project, as what pip installs
 LINE = re.compile(r"([a-z_]+) rank ([01]) ([0-9a-f]{64})")
 LOOPS = 20
+TORCHRUN = (sys.executable, "-m", "torch.distributed.run")
 
 
 def run(folder: Path, *launcher: str) -> dict[tuple[str, str], str]:
@@ -33,9 +35,8 @@ def run(folder: Path, *launcher: str) -> dict[tuple[str, str], str]:
         "PYTHONPATH": os.pathsep.join([str(LIBRARIES), given["PYTHONPATH"]]),
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
     }
-    done = subprocess.run(
-        [*launcher, "train.py"], cwd=folder, env=environ, capture_output=True, text=True, timeout=300
-    )
+    command = forked([*launcher, "train.py"], environ)
+    done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     return {(loop, rank): digest for loop, rank, digest in LINE.findall(done.stdout)}
 
@@ -45,7 +46,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], 
     """What DDP computes."""
     folder = tmp_path_factory.mktemp("original") / "steps"
     shutil.copytree(STEPS, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    digests = run(folder, "torchrun", "--standalone", "--nproc_per_node", "2")
+    digests = run(folder, *TORCHRUN, "--standalone", "--nproc_per_node", "2")
     assert len(digests) == 2 * LOOPS
     assert all(digest == digests[loop, "0"] for (loop, _), digest in digests.items())
     return digests

@@ -62,7 +62,7 @@ def run(entry: dict[str, Any], folder: Path) -> str:
     arguments = [text.replace("{data}", str((folder / "data").resolve())) for text in entry["arguments"]]
     with tempfile.NamedTemporaryFile(suffix=".json") as result:
         command = [sys.executable, "-m", "hvdkit", "migrate", entry["script"], "--verify", "--device", "cpu"]
-        options = ["--steps", str(entry["steps"]), "--no-diff", "--json", result.name, "--timeout", "600"]
+        options = ["--steps", str(entry["steps"]), "--no-diff", f"--json={result.name}", "--timeout", "600"]
         options += entry.get("options", [])
         own = [str((folder / entry["packages"]).resolve())] if entry.get("packages") else []
         # The folder of the run, for scripts that import their project from a folder of their own.

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Mapping, Sequence
 
+from hvdkit import reports
+
 Exits = Mapping[str, str]
 INTERRUPTED = ("130", "interrupted")
 
@@ -14,6 +16,25 @@ def nearest(word: str, known: Iterable[str]) -> str:
     from difflib import get_close_matches  # slow to import, and seldom needed
 
     return next(iter(get_close_matches(word, list(known), n=1)), "")
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Shows the file of a report as it is typed: `--json[=FILE]`, for which argparse has no form."""
+
+    _GLUE = "\0"  # behind a space that is removed
+
+    def _format_args(self, action: argparse.Action, default_metavar: str) -> str:
+        shown = super()._format_args(action, default_metavar)
+        return f"{self._GLUE}[={action.metavar}]" if isinstance(action, reports.Report) else shown
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        return self._glued(super()._format_action_invocation(action))
+
+    def format_help(self) -> str:
+        return self._glued(super().format_help())
+
+    def _glued(self, text: str) -> str:
+        return text.replace(f" {self._GLUE}", "")
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -37,7 +58,7 @@ class CommandParser(argparse.ArgumentParser):
             prog=f"hvdkit {name}",
             usage=usage,
             description=description,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=_Formatter,
         )
         self.name = name
         self.examples = tuple(examples.strip().splitlines())
@@ -53,11 +74,16 @@ class CommandParser(argparse.ArgumentParser):
 
 
 def parsed(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:
-    """What the arguments say. Ends with exit code 2, as argparse does, where an option is unknown."""
-    asked, unknown = parser.parse_known_args(arguments)
+    """What the arguments say. Ends with exit code 2, as argparse does, where an option is unknown.
+
+    Raises: UsageError where a report may not be written to its place.
+    """
+    asked, unknown = parser.parse_known_args(reports.spelled(parser, arguments))
     if unknown:
         options = [word.partition("=")[0] for word in unknown if word.startswith("-")]
-        meant = (nearest(option, parser._option_string_actions) for option in options)
-        hint = "".join(f"; did you mean {option}?" for option in meant if option)
+        meant = [nearest(option, parser._option_string_actions) for option in options]
+        meant = [*filter(None, meant), *reports.meant(parser, arguments, unknown)]
+        hint = "".join(f"; did you mean {option}?" for option in meant)
         parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+    reports.check(parser, asked)
     return asked

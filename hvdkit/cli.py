@@ -118,8 +118,7 @@ def main(argv: list[str]) -> int:
 
 def run() -> None:
     """Entry point of the console script."""
-    make_printable(sys.stdout)
-    make_printable(sys.stderr)
+    sys.stdout, sys.stderr = make_printable(sys.stdout), make_printable(sys.stderr)
     code = main(sys.argv[1:])
     gc.freeze()  # Python ends with a collection: what stays until then, modules above all, is left out of it
     sys.exit(code)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from hvdkit.credentials import masked
+from hvdkit.printable import as_it_is, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
 STYLES = {"": "", "bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
-# What moves the cursor or rings: a line of somebody's program that is shown is one line. Tabs stay.
-CONTROL = dict.fromkeys(map(ord, "\a\b\v\f\r\x1b"))
 UNBROKEN = 1_000_000  # columns, for what only the terminal may wrap
 
 
@@ -29,7 +29,7 @@ def show_source(text: str, style: str) -> None:
     _show([(text, style)])
 
 
-def console(file: IO[str] | None = None, *, wraps: bool = False) -> Console:
+def console(file: TextIO | None = None, *, wraps: bool = False) -> Console:
     """rich's, on standard output or a file; under NO_COLOR without the bold and italics that rich keeps.
 
     wraps: whether what is longer than a line is wrapped between words. Otherwise the terminal wraps it: a
@@ -38,12 +38,19 @@ def console(file: IO[str] | None = None, *, wraps: bool = False) -> Console:
     from rich.console import Console
 
     return Console(
-        file=file,
+        file=as_it_is(sys.stdout if file is None else file),  # its texts come from `plain`, or from hvdkit
         color_system=None if os.environ.get("NO_COLOR") else "auto",
         highlight=False,
         soft_wrap=not wraps,
         width=None if wraps else UNBROKEN,
     )
+
+
+def plain(text: str, style: str = "") -> Text:
+    """A text for rich's console: printable, without credentials, and none of it is markup."""
+    from rich.text import Text
+
+    return Text(printable(masked(text)), style=style)
 
 
 def _styled(piece: str | tuple[str, str]) -> tuple[str, str]:
@@ -54,6 +61,6 @@ def _show(pieces: Iterable[tuple[str, str]]) -> None:
     coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     line = ""
     for text, style in pieces:
-        text = text.translate(CONTROL)
+        text = printable(text)
         line += f"\x1b[{STYLES[style]}m{text}\x1b[0m" if coloured and style and text else text
-    print(line)
+    print(line, file=as_it_is(sys.stdout))

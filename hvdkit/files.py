@@ -7,6 +7,7 @@ import fcntl
 import os
 import re
 import stat
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -15,6 +16,7 @@ from hvdkit.errors import HvdkitError
 
 # Bytes. No source and no record is larger, and what is would fill the memory.
 LARGEST = 1 << 28
+NEW = 0o666  # the mode of a new file, less umask
 # What a file is called until it is whole. Who writes it holds a lock on it, which ends with the process.
 _TEMPORARY = re.compile(r"\.hvdkit-[0-9a-f]{16}")
 
@@ -45,14 +47,22 @@ def read_file(path: Path, largest: int = LARGEST, follow: bool = True) -> bytes:
         return file.read()
 
 
-def write_output(path: Path, data: bytes) -> None:
-    """What an option names: a file as a whole, or into a device or a pipe. Raises: OutputError."""
+def read_text(path: Path, largest: int = LARGEST) -> str:
+    """The text of a regular file; bytes that are no UTF-8 are replaced. Raises: OSError."""
+    return read_file(path, largest).decode("utf-8", errors="replace")
+
+
+def write_output(path: Path, data: bytes, most: int | None = None) -> None:
+    """What an option names: a file as a whole, or into a device or a pipe. Raises: OutputError.
+
+    most: as in `replace_file`.
+    """
     try:
         if path.exists() and not path.is_file():
             path.write_bytes(data)
         else:
             sweep(Path(os.path.realpath(path)).parent)
-            replace_file(path, data)
+            replace_file(path, data, most)
     except OSError as error:
         raise OutputError(
             f"cannot write {path}: {error.strerror or error}", fix="name a file in a folder of yours"
@@ -64,29 +74,54 @@ def is_inside(path: Path, folder: Path) -> bool:
     return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
-def replace_file(path: Path, data: bytes) -> None:
+def narrowest(sources: Iterable[Path]) -> int:
+    """The mode of a file that holds the texts of others: nobody may read it who may not read each of them."""
+    mode = NEW
+    for path in sources:
+        with suppress(OSError):  # it is not there: nothing of it is in the file
+            mode &= path.stat().st_mode
+    return mode
+
+
+def replace_file(path: Path, data: bytes, most: int | None = None) -> None:
     """Write beside the file and rename over it: at any moment it is the old one or the new one.
+
+    It keeps its mode and, as far as this user may give it, its owner. A new one has the mode that umask
+    leaves, and the owner of its folder where root writes it. most: a mode with all that may be allowed.
 
     Raises: OSError, also where something is there that is no regular file.
     """
     target = Path(os.path.realpath(path))  # a symbolic link stays a link
-    mode = 0o644
-    if os.path.lexists(target):
-        status = target.lstat()
-        _check_regular(target, status)
-        mode = stat.S_IMODE(status.st_mode)
+    old = target.lstat() if os.path.lexists(target) else None
+    if old is not None:
+        _check_regular(target, old)
     handle, temporary = _temporary(target.parent)
     with os.fdopen(handle, "wb") as file:
         try:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+            if old is None:
+                give_to_owner(file.fileno(), target.parent)
+                mode = (NEW if most is None else most) & ~_umask()
+            else:
+                mode = _as_owned(file.fileno(), old) & (0o7777 if most is None else most)
             os.fchmod(file.fileno(), mode)
             temporary.replace(target)
         except BaseException:
             with suppress(FileNotFoundError):
                 temporary.unlink()
             raise
+
+
+def give_to_owner(made: int | Path, folder: Path) -> None:
+    """Where root makes a file or folder: give it to the owner of the folder around it, who has to undo it."""
+    if os.geteuid() == 0:
+        status = folder.stat()
+        if isinstance(made, int):
+            os.fchown(made, status.st_uid, status.st_gid)
+        else:
+            os.chown(made, status.st_uid, status.st_gid, follow_symlinks=False)
 
 
 def sweep(folder: Path) -> None:
@@ -124,6 +159,24 @@ def _remove_unlocked(path: Path) -> None:
             path.unlink()
         finally:
             os.close(handle)
+
+
+def _as_owned(handle: int, old: os.stat_result) -> int:
+    """Give a file the owner and group of the one that it replaces; gives the mode that fits them."""
+    for owner in (old.st_uid, -1):  # who is not root may give it to a group of theirs at most
+        with suppress(OSError):
+            os.fchown(handle, owner, old.st_gid)
+            break
+    new, mode = os.fstat(handle), stat.S_IMODE(old.st_mode)
+    if new.st_uid != old.st_uid:
+        mode &= ~(stat.S_ISUID | stat.S_ISGID)
+    return mode if new.st_gid == old.st_gid else mode & ~stat.S_IRWXG
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)  # it can only be read by setting it
+    os.umask(mask)
+    return mask
 
 
 def _check_readable(path: Path, status: os.stat_result, largest: int) -> None:

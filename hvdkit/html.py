@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from hvdkit.earlier import HTML
+
 STYLE = """\
 :root { color-scheme: light dark; --line: #d0d7de; --soft: #f6f8fa; --add: #dafbe1; --del: #ffebe9;
   --note: #fff8c5; --text: #1f2328; --page: #fff; --good: #1a7f37; --bad: #cf222e; --open: #9a6700;
@@ -42,7 +44,7 @@ def page(title: str, body: Iterable[str]) -> str:
     """The whole file. title: plain text. body: HTML."""
     parts = [
         "<!doctype html>",
-        f'<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>',
+        f'<html lang="en"><head><meta charset="utf-8">{HTML}<title>{escape(title)}</title>',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<style>\n{STYLE}</style></head><body><main>",
         f"<h1>{escape(title)}</h1>",

@@ -36,7 +36,12 @@ def program_beside(path: Path) -> Path:
 
 def program_of(path: Path) -> str:
     """The code cells of a notebook as one program. Raises: HvdkitError."""
-    source = parse(path, read_file(path))
+    try:
+        source = parse(path, read_file(path))
+    except OSError as error:
+        raise HvdkitError(
+            f"{path}: {error.strerror or error}", fix="name a notebook that is a file"
+        ) from error
     if isinstance(source, Unreadable):
         raise HvdkitError(f"{path}, line {source.line}: {source.reason}", fix="correct the notebook")
     return source.text

@@ -61,7 +61,7 @@ def test_none_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_line_stays_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     show_line("+first\rsecond\f\a\tthird\x1b[2J")
-    assert capsys.readouterr().out == "+firstsecond\tthird[2J\n"
+    assert capsys.readouterr().out == "+first\\rsecond\\x0c\\x07\tthird\\x1b[2J\n"
 
 
 class Terminal(io.StringIO):

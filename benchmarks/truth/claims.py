@@ -48,7 +48,7 @@ GROUP = Fault("no DDP or process group is left", "a process group of torch is le
 
 def migrated(warm: Warm, folder: Path, plan: Path, *more: str) -> Claims:
     """Rewrite the program in a folder. plan: where the plan is written. Ends with the output of a crash."""
-    command = ["hvdkit", "migrate", ".", "--write", "--allow-no-vcs", "--no-diff", "--json", str(plan), *more]
+    command = ["hvdkit", "migrate", ".", "--write", "--allow-no-vcs", "--no-diff", f"--json={plan}", *more]
     code, output = warm.run(command, folder, MIGRATE_LIMIT)
     if code not in (0, 1) or not plan.exists():
         raise SystemExit(f"{output}\nexit code {code} of hvdkit migrate in {folder}")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hvdkit import reports
 from hvdkit.arguments import CommandParser, parsed
 from hvdkit.bench import targets
 from hvdkit.errors import UsageError
@@ -29,7 +28,7 @@ hvdkit bench train.py -H a:2,b:2 -- --lr 0.1   the first steps of a Horovod scri
 hvdkit bench train.py --ddp train_ddp.py     next to the DDP script that it was migrated from
 hvdkit bench --tuned hvdkit-tune.toml        with the settings that hvdkit tune has found
 hvdkit bench mlp -H a:4,b:4 --predict 512    what 512 ranks would bring, by a model of the step
-hvdkit bench --png bench.png --json          a picture, and the figures as JSON
+hvdkit bench --png=bench.png --json          a picture, and the figures as JSON
 """
 EXITS = {"0": "it was measured", "2": "a job could not be started, or failed"}
 NOTE = (
@@ -59,8 +58,7 @@ def parser() -> CommandParser:
     )
     made.add_argument("--ddp", metavar="SCRIPT", help="the script for DDP that a script is compared with")
     made.add_argument("--predict", type=int, metavar="N", help="also predict a step of N ranks")
-    made.add_argument("--png", type=Path, metavar="FILE", help="write a picture there")
-    made.add_argument("--json", action="store_true", help="as JSON")
+    reports.add_reports(made, {"--png": "a picture", "--json": "the figures as JSON"})
     return made
 
 
@@ -76,7 +74,7 @@ def main(argv: Sequence[str]) -> int:
     from hvdkit.bench import job, plot, report
 
     if asked.png is not None:
-        plot.check()
+        plot.check(asked.png)
     ground = job.prepare(asked, targets.say)
     if asked.predict is not None and not ground.ranks < asked.predict:
         raise UsageError(f"--predict {asked.predict} from {ground.ranks} ranks", fix="predict more ranks")
@@ -91,10 +89,10 @@ def main(argv: Sequence[str]) -> int:
         outlook = fitted(blocks, exchanges(ground, setting), asked.predict)
     found = report.data(what[0], blocks, outlook)
     if asked.png is not None:
-        plot.write(found, asked.png)
-    if asked.json:
-        print(json.dumps(found, indent=2))
-    else:
+        reports.put(asked.png, plot.drawn(found))
+    if asked.json is not None:
+        reports.put_json(asked.json, found)
+    if reports.STDOUT not in (asked.png, asked.json):
         report.show(found)
     return 0
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from hvdkit.earlier import PICTURE
 from hvdkit.errors import HvdkitError
-from hvdkit.files import write_output
+from hvdkit.reports import STDOUT
 
 _COLOURS = {"computing": "#4c9f70", "waiting": "#e0a030", "communicating": "#3d7ea6"}
 
@@ -16,16 +18,21 @@ class PlotError(HvdkitError):
     """The picture cannot be drawn."""
 
 
-def check() -> None:
-    """Raises: PlotError where matplotlib is missing; better said before the measurement than after it."""
+def check(place: Path) -> None:
+    """Raises: PlotError where matplotlib is missing, or the picture would go to a terminal.
+
+    It is better said before the measurement than after it.
+    """
     try:
         import matplotlib  # noqa: F401
     except ImportError:
         raise PlotError("--png: matplotlib is not installed", fix="pip install 'hvdkit[plot]'") from None
+    if place == STDOUT and sys.stdout.isatty():
+        raise PlotError("--png: a terminal shows no picture", fix="name a file: --png=bench.png")
 
 
-def write(found: dict[str, Any], path: Path) -> None:
-    """found: what report.data returns. Raises: OutputError."""
+def drawn(found: dict[str, Any]) -> bytes:
+    """The file. found: what report.data returns."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9, 3.5), layout="constrained")
@@ -47,6 +54,6 @@ def write(found: dict[str, Any], path: Path) -> None:
     step.set_xlabel("ms")
     step.legend()
     figure.suptitle(f"{found['what']} on {len(found['hosts'])} ranks")
-    drawn = BytesIO()
-    figure.savefig(drawn, format="png")
-    write_output(path, drawn.getvalue())
+    file = BytesIO()
+    figure.savefig(file, format="png", metadata=PICTURE)
+    return file.getvalue()

@@ -20,7 +20,7 @@ from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import Plan
 from hvdkit.migrate.project.files import Reader
 from hvdkit.migrate.read.room import roomy
-from hvdkit.migrate.report.places import add_reports, check_places, put_reports, talk
+from hvdkit.migrate.report.places import add_reports, put_reports, talk
 from hvdkit.migrate.write.apply import check_tree, root_of
 from hvdkit.migrate.write.reports import add_gate, undo_last, write_in_place
 
@@ -76,7 +76,6 @@ def main(argv: Sequence[str]) -> int:
         return 0
     if not args.paths:
         raise UsageError("no path was given", "", "hvdkit check train.py, or hvdkit check . for a project")
-    check_places(args)
     stdin = args.paths == ["-"]
     if stdin and args.fix:
         raise UsageError("--fix cannot write a file when reading standard input", "", "give the file's path")
@@ -132,6 +131,7 @@ def _report(plan: Plan, options: Options, args: argparse.Namespace) -> None:
 
     put_reports(
         args,
+        plan,
         lambda: as_json(plan),
         lambda: as_sarif(plan, Path.cwd(), all_rules(), SARIF_LEVELS),
         lambda: as_html(plan),

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from hvdkit.arguments import CommandParser, parsed
 from hvdkit.cli import COMMANDS
 from hvdkit.reference.commands import parser_of
+from hvdkit.reports import Report
 
 SHELLS = ("bash", "zsh")
 # Arguments that are files, or folders, by what the help calls them.
-FILES = ("PATH", "FILE", "SCRIPT", "OUT")
+FILES = ("PATH", "FILE", "SCRIPT")
 FOLDERS = ("DIR", "FOLDER")
 EXAMPLES = """\
 eval "$(hvdkit completion bash)"           bash: in this shell; in ~/.bashrc, in each
@@ -42,7 +43,9 @@ def main(argv: Sequence[str]) -> int:
     for name, (_, what) in COMMANDS.items():
         made = parser_of(name)
         for action in made._actions:
-            if action.metavar in FILES:
+            if isinstance(action, Report):
+                action.nargs = 0  # the next word is not its file
+            elif action.metavar in FILES:
                 action.complete = shtab.FILE  # type: ignore[attr-defined]
             elif action.metavar in FOLDERS:
                 action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from hvdkit import reports
 from hvdkit.arguments import CommandParser, parsed
 from hvdkit.docker.compose import compose
 from hvdkit.docker.dockerfile import REQUIREMENTS, dockerfile, ignored, required
@@ -19,7 +18,6 @@ from hvdkit.docker.requirements import Requirements, find_requirements
 from hvdkit.docker.script import Script, read_script
 from hvdkit.docker.withheld import withheld
 from hvdkit.errors import UsageError
-from hvdkit.files import write_output
 from hvdkit.migrate.write.reports import undo_last, write_new
 from hvdkit.verify.options import split_arguments
 
@@ -70,10 +68,8 @@ def parser() -> CommandParser:
         "--output", type=Path, metavar="DIR", help="a folder of the project for the files (default: its own)"
     )
     where.add_argument("--force", action="store_true", help="replace files that are there")
+    reports.add_reports(where, {"--json": "what was found and written as JSON"})
     where.add_argument("--undo", action="store_true", help="take back what the last run here wrote")
-    where.add_argument(
-        "--json", type=Path, metavar="FILE", help="what was found and written (- for standard output)"
-    )
     return made
 
 
@@ -188,12 +184,7 @@ def _no_pytorchjob(script: Script) -> str:
 
 
 def _report(outcome: Outcome, target: Path | None) -> None:
-    if target is None:
+    if target is not None:
+        reports.put_json(target, as_json(outcome), [outcome.script.path])
+    if target != reports.STDOUT:
         show(outcome)
-        return
-    text = json.dumps(as_json(outcome), indent=2) + "\n"
-    if str(target) == "-":
-        sys.stdout.write(text)
-        return
-    write_output(target, text.encode())
-    show(outcome)

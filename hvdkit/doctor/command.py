@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
-import json
 import os
 import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from hvdkit import reports
 from hvdkit.arguments import CommandParser, parsed
 from hvdkit.doctor.checks import CHECKS
 from hvdkit.doctor.finding import Level
@@ -55,7 +55,7 @@ def parser() -> CommandParser:
     )
     made.add_argument("--only", metavar="ID,ID", help="only these checks")
     made.add_argument("--list", action="store_true", help="list the checks and exit")
-    made.add_argument("--json", action="store_true", help="findings and facts as JSON")
+    reports.add_reports(made, {"--json": "findings and facts as JSON"})
     made.add_argument("--quiet", action="store_true", help="print only what is wrong")
     return made
 
@@ -115,9 +115,9 @@ def _tell(report: Report, speed: list[Measured], asked: argparse.Namespace) -> i
     from hvdkit.doctor.allreduce import table
     from hvdkit.doctor.report import as_json, print_report
 
-    if asked.json:
-        print(json.dumps({**as_json(report), "allreduce": [asdict(each) for each in speed]}, indent=1))
-    else:
+    if asked.json is not None:
+        reports.put_json(asked.json, {**as_json(report), "allreduce": [asdict(each) for each in speed]})
+    if asked.json != reports.STDOUT:
         if speed:
             print(f"allreduce on {speed[0].ranks} ranks\n{table(speed)}\n")
         print_report(report, asked.quiet)

@@ -6,7 +6,7 @@ import sys
 from dataclasses import asdict
 from typing import Any, TextIO
 
-from hvdkit.console import console
+from hvdkit.console import console, plain
 from hvdkit.doctor.finding import Finding, Level
 from hvdkit.doctor.session import Report
 
@@ -28,18 +28,16 @@ def print_report(report: Report, quiet: bool) -> None:
 
 def print_findings(findings: list[Finding], file: TextIO) -> None:
     """One finding a paragraph: level, check, host and what was seen; why; fix."""
-    from rich.text import Text
-
     report = console(file)
     width = max((len(finding.check) for finding in findings), default=0)
     for finding in findings:
-        level = Text(f"{finding.level.value:<8}", style=_STYLES[finding.level])
+        level = plain(f"{finding.level.value:<8}", style=_STYLES[finding.level])
         host = f"{finding.host}: " if finding.host else ""
-        report.print(level + Text(f"{finding.check:<{width}}  {host}{finding.seen}"))
+        report.print(level + plain(f"{finding.check:<{width}}  {host}{finding.seen}"))
         if finding.why:
-            report.print(Text(f"{'':<8}{'':<{width}}    why: {finding.why}"))
+            report.print(plain(f"{'':<8}{'':<{width}}    why: {finding.why}"))
         if finding.fix:
-            report.print(Text(f"{'':<8}{'':<{width}}    fix: {finding.fix}"))
+            report.print(plain(f"{'':<8}{'':<{width}}    fix: {finding.fix}"))
 
 
 def verdict(report: Report) -> str:

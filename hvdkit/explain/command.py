@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import errno
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from hvdkit import reports
 from hvdkit.arguments import CommandParser, parsed
 from hvdkit.errors import HvdkitError, UsageError
 from hvdkit.files import read_stream
@@ -35,11 +35,11 @@ def parser() -> CommandParser:
         "Say what a rule does, or why a Horovod job failed or hangs, by its output.",
         EXAMPLES,
         EXITS,
-        usage="hvdkit explain RULE\n       hvdkit explain --log FILE [--json]",
+        usage="hvdkit explain RULE\n       hvdkit explain --log FILE [--json[=FILE]]",
     )
     made.add_argument("rule", nargs="?", metavar="RULE", help="a rule's id")
     made.add_argument("--log", metavar="FILE", help="a job's output, both streams; - reads stdin")
-    made.add_argument("--json", action="store_true", help="as JSON (with --log)")
+    reports.add_reports(made, {"--json": "the cause as JSON (with --log)"})
     return made
 
 
@@ -53,7 +53,7 @@ def main(argv: Sequence[str]) -> int:
         )
     if options.log is not None:
         return _explain_log(options.log, options.json)
-    if options.json:
+    if options.json is not None:
         raise UsageError("--json goes with --log", fix="hvdkit rules --json lists the rules")
     from hvdkit.migrate.catalog.pages import page_of
 
@@ -61,15 +61,15 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def _explain_log(name: str, as_json: bool) -> int:
+def _explain_log(name: str, place: Path | None) -> int:
     from hvdkit.explain import report
     from hvdkit.explain.log import parse
     from hvdkit.explain.verdict import judge
 
     verdict = judge(parse(_read(name)))
-    if as_json:
-        print(json.dumps(report.data(verdict), indent=2))
-    else:
+    if place is not None:
+        reports.put_json(place, report.data(verdict), [Path(name)])
+    if place != reports.STDOUT:
         print(report.text(verdict, "stdin" if name == "-" else name), end="")
     return 0 if verdict.found else 1
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from hvdkit import reports
 from hvdkit.arguments import CommandParser, parsed
 from hvdkit.errors import HvdkitError
 from hvdkit.install import HOROVOD_VERSION, build, cache, frameworks, installed, plan, proof, report
@@ -42,17 +42,20 @@ def main(argv: list[str]) -> int:
         facts = report.describe(made)
         store = cache.root(environment)
         if options.dry_run:
-            print(json.dumps(facts, indent=1) if options.json else report.dry_run(made, store))
+            if options.json is not None:
+                reports.put_json(options.json, facts)
+            if options.json != reports.STDOUT:
+                print(report.dry_run(made, store))
             return 0
         facts.update(_install(made, store, environment, options))
     except HvdkitError as error:
-        if options.json:
+        if options.json is not None:
             facts.update(result="failed", seen=error.seen, why=error.why, fix=error.fix)
-            print(json.dumps(facts))
+            reports.put_json(options.json, facts)
         raise
-    if options.json:
-        print(json.dumps(facts))
-    else:
+    if options.json is not None:
+        reports.put_json(options.json, facts)
+    if options.json != reports.STDOUT:
         controllers = " and ".join(made.controllers)
         print(f"Horovod {HOROVOD_VERSION} for {made.names} with {controllers}: {facts['result']}, proven")
     return 0
@@ -72,15 +75,17 @@ def parser() -> CommandParser:
     mode.add_argument("--check", action="store_true", help="report whether the installed Horovod still fits")
     mode.add_argument("--rebuild", action="store_true", help="compile even if the cache holds the wheel")
     made.add_argument("--wheel-dir", type=Path, metavar="DIR", help="leave a copy of the wheel in DIR")
-    made.add_argument("--json", action="store_true", help="print the result as JSON")
+    reports.add_reports(made, {"--json": "the result as JSON"})
     return made
 
 
-def _check(as_json: bool) -> int:
+def _check(place: Path | None) -> int:
     reasons = installed.misfits(frameworks.installed())
-    if as_json:
-        print(json.dumps({"fits": not reasons, "reasons": reasons}))
-    elif reasons:
+    if place is not None:
+        reports.put_json(place, {"fits": not reasons, "reasons": reasons})
+    if place == reports.STDOUT:
+        return 1 if reasons else 0
+    if reasons:
         print("\n".join(reasons) + "\n  fix: hvdkit install-horovod")
     else:
         print(f"Horovod {HOROVOD_VERSION} fits this environment")

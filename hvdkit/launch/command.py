@@ -9,12 +9,14 @@ import sys
 from pathlib import Path
 
 from hvdkit.arguments import CommandParser, parsed
+from hvdkit.earlier import is_timeline
 from hvdkit.errors import UsageError
 from hvdkit.launch import environment, hosts, notebook, options
 from hvdkit.launch.allocation import hosts_of_allocation
 from hvdkit.launch.hosts import Host, HostList
 from hvdkit.launch.launchers import refuse_launchers
 from hvdkit.launch.ssh import Ssh
+from hvdkit.reports import Output
 
 EXAMPLES = """\
 hvdkit run -np 2 python train.py                        two ranks on this machine
@@ -60,7 +62,10 @@ def parser() -> CommandParser:
         "-x", dest="named", action="append", default=[], metavar="VAR[=VALUE]", help="pass one more variable"
     )
     made.add_argument(
-        "--timeline", type=Path, metavar="FILE", help="record Horovod's timeline there, for hvdkit timeline"
+        "--timeline",
+        action=Output,
+        known=is_timeline,
+        help="record Horovod's timeline there, for hvdkit timeline",
     )
     made.add_argument("--log-dir", type=Path, metavar="DIR", help="write rank.N.log files there")
     made.add_argument(
@@ -73,7 +78,11 @@ def parser() -> CommandParser:
     made.add_argument(
         "--min-np", type=int, metavar="M", help="ranks that suffice for a restart (default: all)"
     )
-    made.add_argument("--force", action="store_true", help="start despite errors and TODO markers")
+    made.add_argument(
+        "--force",
+        action="store_true",
+        help="start despite errors and TODO markers; replace any --timeline FILE",
+    )
     made.add_argument("--no-watch", action="store_true", help="do not compare the ranks (see docs/run.md)")
     made.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND ...", help="of each rank")
     return made

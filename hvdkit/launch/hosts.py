@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import ipaddress
 import re
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,11 +16,7 @@ from pathlib import Path
 from hvdkit.arguments import nearest
 from hvdkit.errors import HvdkitError, UsageError
 from hvdkit.files import read_stream
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from hvdkit.toml import NotToml, parse_toml
 
 # RFC 1123 labels, with the underscore that clusters use all the same. A leading "-" would be an option.
 _NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?")
@@ -128,11 +123,9 @@ def read_nodes(file: Path) -> HostList:
     Raises: HostError.
     """
     try:
-        table = tomllib.loads(_text(file))
-    except tomllib.TOMLDecodeError as error:
+        table = parse_toml(_content(file))
+    except NotToml as error:
         raise HostError(f"{file} is not TOML: {error}", fix="docs/clusters.md shows a node list") from None
-    except RecursionError:
-        raise HostError(f"{file} is nested too deeply", fix="docs/clusters.md shows a node list") from None
     return parse_nodes(table, str(file))
 
 
@@ -194,12 +187,17 @@ def _ranks_of(number: object, place: str) -> int:
     return number
 
 
-def _text(file: Path) -> str:
+def _content(file: Path) -> bytes:
     try:
         with file.open("rb") as opened:
-            return read_stream(opened, str(file), _LARGEST).decode("utf-8")
+            return read_stream(opened, str(file), _LARGEST)
     except OSError as error:
         raise HostError(f"{file}: {error.strerror}", fix="name a file that can be read") from None
+
+
+def _text(file: Path) -> str:
+    try:
+        return _content(file).decode("utf-8")
     except UnicodeDecodeError:
         raise HostError(f"{file} is not text in UTF-8", fix="name a hostfile or a node list") from None
 

@@ -6,7 +6,6 @@ nothing is changed on another host; both are for the person who can tell whether
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from hvdkit import reports
 from hvdkit.arguments import CommandParser, parsed
 from hvdkit.errors import HvdkitError, UsageError
 from hvdkit.launch import hosts
@@ -58,11 +58,10 @@ def main(argv: list[str]) -> int:
         print(f"hvdkit: created {key} and {key}.pub", file=sys.stderr)
     ssh = Ssh(asked.ssh_port, asked.ssh_identity_file)
     steps = check(named.hosts, key, ssh)
-    if asked.json:
-        print(
-            json.dumps({"key": str(key), "made": is_new, "hosts": [asdict(step) for step in steps]}, indent=1)
-        )
-    else:
+    if asked.json is not None:
+        found = {"key": str(key), "made": is_new, "hosts": [asdict(step) for step in steps]}
+        reports.put_json(asked.json, found)
+    if asked.json != reports.STDOUT:
         for step in steps:
             print(f"{step.host}: {step.seen}")
             for text in step.todo:
@@ -81,7 +80,7 @@ def parser() -> CommandParser:
         "hvdkit setup-ssh [options]",
     )
     hosts.add_options(made)
-    made.add_argument("--json", action="store_true", help="the same as JSON")
+    reports.add_reports(made, {"--json": "the same as JSON"})
     return made
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,11 +10,7 @@ from typing import Any
 from hvdkit.arguments import nearest
 from hvdkit.errors import HvdkitError
 from hvdkit.files import read_file
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from hvdkit.toml import NotToml, parse_toml
 
 FILE = "hvdkit-tune.toml"
 # No other variable is read from a file: it could make a job run something else.
@@ -60,12 +55,12 @@ def written(setting: Setting, remarks: list[str]) -> str:
 def read(path: Path) -> Setting:
     """What a file says. Raises: TunedError."""
     try:
-        table = tomllib.loads(read_file(path, _LARGEST).decode("utf-8"))
+        table = parse_toml(read_file(path, _LARGEST))
     except OSError as error:
         raise TunedError(
             f"cannot read {path}: {error.strerror or error}", fix="hvdkit tune writes one"
         ) from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+    except NotToml as error:
         raise TunedError(f"{path} is not TOML: {error}", fix="hvdkit tune writes one") from None
     variables = table.get("variables", {})
     _refuse_unknown(path, table, _KEYS)

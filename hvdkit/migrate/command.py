@@ -16,7 +16,7 @@ from hvdkit.migrate.config import chosen
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import Plan
-from hvdkit.migrate.report.places import add_reports, check_places, put_reports, talk
+from hvdkit.migrate.report.places import add_reports, put_reports, talk
 from hvdkit.migrate.write.apply import check_tree, root_of
 from hvdkit.migrate.write.reports import add_gate, undo_last, write_elsewhere, write_in_place
 from hvdkit.verify.options import add_run_options, request_fields, split_arguments
@@ -58,7 +58,7 @@ def parser() -> CommandParser:
         "-i", "--interactive", action="store_true", help="accept or leave each change, then write as --write"
     )
     what.add_argument("--output", type=Path, metavar="DIR", help="write the migrated files under DIR instead")
-    what.add_argument("--force", action="store_true", help="with --output: replace existing files")
+    what.add_argument("--force", action="store_true", help="let --output and reports replace other files")
     what.add_argument("--check", action="store_true", help="write nothing; exit 1 if anything would change")
     what.add_argument(
         "--verify",
@@ -95,6 +95,8 @@ def main(argv: Sequence[str]) -> int:
     """Run `hvdkit migrate` and return its exit code."""
     own, script_arguments = split_arguments(list(argv[1:]))
     args = parsed(parser(), own)
+    if not args.paths and not args.verify:  # `hvdkit migrate -- -rf.py`
+        args.paths, script_arguments = list(script_arguments), ()
     if args.undo:
         undo_last(args.paths)
         return 0
@@ -110,7 +112,10 @@ def main(argv: Sequence[str]) -> int:
             "",
             "leave one of them out",
         )
-    check_places(args)
+    if args.force and not (args.output or args.json or args.sarif or args.html):
+        raise UsageError(
+            "--force is for --output and reports", "", "--allow-dirty and --allow-no-vcs are for --write"
+        )
     start = Path.cwd() if args.paths == ["-"] else Path(os.path.abspath(args.paths[0]))
     options = chosen(args, start, "migrate")
     if args.paths == ["-"]:
@@ -118,10 +123,6 @@ def main(argv: Sequence[str]) -> int:
     if sum(map(bool, (args.write, args.interactive, args.output, args.check))) > 1:
         raise UsageError(
             "--write, --interactive, --output and --check exclude each other", "", "give one of them"
-        )
-    if args.force and not args.output:
-        raise UsageError(
-            "--force is for --output alone", "", "--allow-dirty and --allow-no-vcs are for --write"
         )
     paths = [Path(os.path.abspath(path)) for path in args.paths]
     for path in paths:
@@ -177,6 +178,7 @@ def _put_reports(plan: Plan, args: argparse.Namespace, result: Verification | No
 
     put_reports(
         args,
+        plan,
         lambda: _data(plan, result),
         lambda: as_sarif(plan, Path.cwd()),
         lambda: as_html(plan),
@@ -218,7 +220,7 @@ def _stdin(options: Options, args: argparse.Namespace) -> int:
 
     No text goes there where a report for machines does, or where --check asks for an exit code alone.
     """
-    given = [name for name in ("write", "interactive", "output", "force", "table") if getattr(args, name)]
+    given = [name for name in ("write", "interactive", "output", "table") if getattr(args, name)]
     if given:
         raise UsageError(
             f"--{given[0]} has no file to work on when standard input is read",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -55,14 +54,11 @@ def configured(start: Path, command: str = "migrate") -> Options:
 
 
 def _options(file: Path, command: str) -> Options:
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
+    from hvdkit.toml import NotToml, parse_toml  # slow to import, and most folders have no such file
 
     try:
-        table = tomllib.loads(read_file(file).decode())
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        table = parse_toml(read_file(file))
+    except (OSError, NotToml) as error:
         raise BadConfig(
             f"{file} cannot be read: {error}", f"its [tool.hvdkit.{command}] settings may apply"
         ) from error

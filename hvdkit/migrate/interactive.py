@@ -42,7 +42,7 @@ def check_terminal(args: argparse.Namespace) -> None:
         raise UsageError(
             "--interactive asks on standard output, and a report is written there",
             "",
-            "give the report a file: --json hvdkit.json",
+            "give the report a file: --json=hvdkit.json",
         )
 
 

@@ -9,6 +9,7 @@ from importlib import import_module
 
 from hvdkit.arguments import CommandParser
 from hvdkit.cli import COMMANDS
+from hvdkit.reports import Report
 
 # Where a command is explained at length, below docs/.
 GUIDES = {
@@ -80,7 +81,7 @@ def _names(action: argparse.Action) -> str:
         value = "{" + ",".join(map(str, action.choices)) + "}"
     if not action.option_strings:
         return f"`{value}`"
-    said = "" if action.nargs == 0 else f" {value}"
+    said = "" if action.nargs == 0 else f"[={value}]" if isinstance(action, Report) else f" {value}"
     return ", ".join(f"`{name}{said}`" for name in action.option_strings)
 
 

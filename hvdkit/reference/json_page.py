@@ -17,6 +17,12 @@ Made from the schemas by `scripts/docs`. Each is a JSON Schema (2020-12) in `hvd
 which the wheel contains; tests hold the commands to them. Where one refers to another, as
 `{URN}plan#/$defs/finding`, the name is the file's. Fields may be added; a field that changes its meaning
 changes the number `schema`.
+
+Every report has the same form. `--json` writes it to standard output, which has nothing else then, and
+`--json=FILE` to a file; so do `--sarif`, `--html`, `--perfetto` and `--png`. The option never takes the next
+word. A file that the command reads, and a source file (by its name or its `#!`), are never replaced. Other
+files are replaced only if they are earlier reports of hvdkit, or with `--force`. A report has the permissions
+that umask leaves, and none that its source does not have.
 """
 
 

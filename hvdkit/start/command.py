@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from hvdkit import reports
 from hvdkit.arguments import CommandParser, parsed
 from hvdkit.errors import UsageError
 from hvdkit.start.folder import Folder, look
@@ -34,7 +34,7 @@ def parser() -> CommandParser:
         "hvdkit init [options] [FOLDER]",
     )
     made.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="default: the current folder")
-    made.add_argument("--json", action="store_true", help="as JSON")
+    reports.add_reports(made, {"--json": "the same as JSON"})
     return made
 
 
@@ -46,10 +46,10 @@ def main(argv: Sequence[str]) -> int:
         raise UsageError(f"{args.folder} is not a folder", "", "hvdkit init, in the folder of the project")
     found = look(folder)
     steps = next_steps(found)
-    if args.json:
+    if args.json is not None:
         rows = {"schema": 1, "found": found.as_json(), "next": [command for command, _ in steps]}
-        print(json.dumps(rows, indent=2))
-    else:
+        reports.put_json(args.json, rows)
+    if args.json != reports.STDOUT:
         _show(found, steps)
     return 0 if found.scripts else 1
 

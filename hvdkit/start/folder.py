@@ -11,7 +11,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from hvdkit.files import read_file
 from hvdkit.migrate.project.texts import files_in
+from hvdkit.migrate.read.source import Unreadable, parse
 
 MOST = 2000  # files that are read
 LARGEST = 1 << 20  # bytes of one file
@@ -24,7 +26,7 @@ LAUNCHERS = {
     "Kubernetes": r"^kind: (?:PyTorchJob|MPIJob|TFJob)\b",
 }
 STARTS = (".sh", ".sbatch", ".slurm", ".yaml", ".yml", ".md")
-TRAINS = re.compile(r"\.backward\(|\.fit\(|GradientTape|\.minimize\(")
+TRAINS = re.compile(rb"\.backward\(|\.fit\(|GradientTape|\.minimize\(")
 
 
 @dataclass(frozen=True)
@@ -68,11 +70,12 @@ def look(folder: Path) -> Folder:
     scripts: list[Script] = []
     launchers: set[str] = set()
     for file in _files(folder):
-        text = _text(file)
+        raw = _read(file)
         if file.suffix == ".py":
-            if script := _script(file.relative_to(folder).as_posix(), text):
+            if script := _script(file, file.relative_to(folder).as_posix(), raw):
                 scripts.append(script)
         else:
+            text = raw.decode("utf-8", errors="replace")
             launchers |= {name for name, form in LAUNCHERS.items() if re.search(form, text, re.MULTILINE)}
     scripts.sort(key=lambda script: (not script.main, script.name.count("/"), script.name))
     imported = {name for script in scripts for name in script.imports}
@@ -95,32 +98,30 @@ def _files(folder: Path) -> Iterator[Path]:
             yield file
 
 
-def _text(file: Path) -> str:
+def _read(file: Path) -> bytes:
+    """What a file holds; nothing where it is too long, or cannot be read."""
     try:
-        if file.stat().st_size > LARGEST:
-            return ""
-        return file.read_text(encoding="utf-8", errors="replace")
+        return read_file(file, LARGEST)
     except OSError:
-        return ""
+        return b""
 
 
-def _script(name: str, text: str) -> Script | None:
+def _script(file: Path, name: str, raw: bytes) -> Script | None:
     """A file that imports a framework and trains; none where it is something else, or no Python."""
-    if not TRAINS.search(text):
+    if not TRAINS.search(raw):
         return None
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
+    source = parse(file, raw)
+    if isinstance(source, Unreadable):
         return None
     imported: set[str] = set()
-    for node in ast.walk(tree):
+    for node in ast.walk(source.tree):
         if isinstance(node, ast.Import):
             imported |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             imported.add(node.module.partition(".")[0])
     if not imported & {*FRAMEWORKS, "horovod", "hvdkit"}:
         return None
-    return Script(name, frozenset(imported), "__main__" in text)
+    return Script(name, frozenset(imported), "__main__" in source.text)
 
 
 def _installed(name: str) -> str:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TextIO
 
+from hvdkit import reports
 from hvdkit.arguments import CommandParser, parsed
-from hvdkit.files import write_output
+from hvdkit.printable import one_line
 
 EXAMPLES = """\
 hvdkit run --timeline timeline.json -np 4 -H a:2,b:2 python train.py   record one
 hvdkit timeline timeline.json                    what makes its steps slow, and what to change
-hvdkit timeline timeline.json --html page.html   the same, with a picture of a step
-hvdkit timeline timeline.json --perfetto t.json  a trace for https://ui.perfetto.dev
+hvdkit timeline timeline.json --html=page.html   the same, with a picture of a step
+hvdkit timeline timeline.json --perfetto=t.json  a trace for https://ui.perfetto.dev
 """
 EXITS = {
     "0": "nothing in it makes the steps slow",
@@ -32,9 +34,12 @@ def parser() -> CommandParser:
         "Rank 0 records it: HOROVOD_TIMELINE=FILE, or hvdkit run --timeline FILE.",
     )
     made.add_argument("file", type=Path, metavar="FILE", help="the timeline")
-    made.add_argument("--perfetto", type=Path, metavar="OUT", help="write a trace with ranks and steps there")
-    made.add_argument("--html", type=Path, metavar="OUT", help="write a page with a picture of a step there")
-    made.add_argument("--json", action="store_true", help="as JSON")
+    helps = {
+        "--perfetto": "a trace with ranks and steps",
+        "--html": "a page with a picture of a step",
+        "--json": "what was found as JSON",
+    }
+    reports.add_reports(made, helps)
     return made
 
 
@@ -50,14 +55,20 @@ def main(argv: Sequence[str]) -> int:
     steps = steps_of(timeline)
     causes = causes_of(steps)
     found = report.data(timeline, steps, causes)
-    print(json.dumps(found, indent=2) + "\n" if asked.json else report.text(found), end="")
-    written = []
+    said = reports.free_stdout(asked.perfetto, asked.html, asked.json)
+    if said is sys.stdout:
+        print(report.text(found), end="")
+    if asked.json is not None:
+        reports.put_json(asked.json, found, [asked.file])
     if asked.perfetto is not None:
-        write_output(asked.perfetto, trace.as_trace(text, steps).encode())
-        written.append(f"{asked.perfetto}: open it in https://ui.perfetto.dev")
+        reports.put_json(asked.perfetto, trace.as_trace(text, steps), [asked.file], indent=None)
+        _open_in("https://ui.perfetto.dev", asked.perfetto, said)
     if asked.html is not None:
-        write_output(asked.html, as_html(found, steps).encode())
-        written.append(f"{asked.html}: open it in a browser")
-    if not asked.json:
-        print(*written, sep="\n", end="\n" if written else "")
+        reports.put(asked.html, as_html(found, steps), [asked.file])
+        _open_in("a browser", asked.html, said)
     return int(bool(causes) or not steps)
+
+
+def _open_in(program: str, place: Path, said: TextIO) -> None:
+    if place != reports.STDOUT:
+        print(f"{one_line(str(place))}: open it in {program}", file=said)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
+from hvdkit.earlier import TRACE
 from hvdkit.timeline.events import events_of
 from hvdkit.timeline.steps import Step
 
 _STEPS = 1 << 30  # a process number that no tensor has
 
 
-def as_trace(text: str, steps: tuple[Step, ...]) -> str:
+def as_trace(text: str, steps: tuple[Step, ...]) -> dict[str, Any]:
     """The trace of a timeline's text; what is open where that is cut off ends there."""
     events = [*_named(text), *_of_steps(steps)]
-    return json.dumps({"traceEvents": events, "displayTimeUnit": "ms"}, separators=(",", ":"))
+    return {"traceEvents": events, "displayTimeUnit": "ms", "otherData": TRACE}
 
 
 def _named(text: str) -> Iterator[dict[str, Any]]:

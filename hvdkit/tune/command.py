@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hvdkit import reports
 from hvdkit.arguments import CommandParser, parsed
 from hvdkit.bench import targets
 from hvdkit.console import show_line
+from hvdkit.earlier import SETTINGS, is_report
 from hvdkit.errors import UsageError
 from hvdkit.files import write_output
 from hvdkit.launch import tuned
@@ -54,12 +55,12 @@ def parser() -> CommandParser:
     made.add_argument(
         "-o",
         "--output",
-        type=Path,
+        action=reports.Output,
+        known=is_report,
         default=Path(tuned.FILE),
-        metavar="FILE",
         help=f"write the settings there (default {tuned.FILE})",
     )
-    made.add_argument("--json", action="store_true", help="as JSON")
+    reports.add_reports(made, {"--json": "what was tried as JSON"})
     return made
 
 
@@ -79,14 +80,14 @@ def main(argv: Sequence[str]) -> int:
         raise UsageError("one rank exchanges nothing: there is nothing to tune", fix="hvdkit tune -np 2 ...")
     first, best, tried = search(ground, what, until)
     remarks = [
-        f"Written by hvdkit tune for {what[0]} on {ground.used.argument}. Use: hvdkit run --tuned FILE",
+        f"{SETTINGS} for {what[0]} on {ground.used.argument}. Use: hvdkit run --tuned FILE",
         *(f"{each.candidate.name}: {each.ratio.middle:.2f} of a step" for each in tried if each.gains),
     ]
     write_output(asked.output, tuned.written(best.setting, remarks).encode())
     found = data(what[0], first, best, tried, asked.output)
-    if asked.json:
-        print(json.dumps(found, indent=2))
-    else:
+    if asked.json is not None:
+        reports.put_json(asked.json, found)
+    if asked.json != reports.STDOUT:
         show(found)
     return 0
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import signal
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
+from hvdkit import reports
 from hvdkit.arguments import CommandParser, parsed
-from hvdkit.errors import HvdkitError, UsageError
-from hvdkit.files import write_output
+from hvdkit.errors import UsageError
 from hvdkit.verify.options import add_run_options, request_fields, show_progress, split_arguments
 
 EXAMPLES = """\
@@ -20,7 +17,7 @@ hvdkit verify train_ddp.py train_hvd.py -- --epochs 1   arguments for both scrip
 hvdkit verify train_ddp.py train_hvd.py --device cpu    scripts that use CUDA, on a machine without it
 hvdkit verify train.ipynb migrated.ipynb                notebooks: their code is run as a script
 hvdkit verify train_ddp.py train_hvd.py --hosts a:1,b:1  on two machines that share this folder
-hvdkit verify train_ddp.py train_hvd.py --json -        the result as JSON
+hvdkit verify train_ddp.py train_hvd.py --json          the result as JSON
 """
 EXITS = {
     "0": "they agree (one script: everything holds)",
@@ -48,8 +45,9 @@ def parser() -> CommandParser:
         help="the original, if there is one, and the migrated script",
     )
     add_run_options(made)
-    made.add_argument("--json", metavar="FILE", help="write the result here; - is stdout")
-    made.add_argument("--html", metavar="FILE", help="write the result of two scripts as one HTML file")
+    reports.add_reports(
+        made, {"--json": "the result as JSON", "--html": "the result of two scripts as a page"}
+    )
     return made
 
 
@@ -62,10 +60,8 @@ def main(argv: list[str]) -> int:
             f"more than two scripts: {' '.join(map(str, asked.scripts[2:]))}",
             fix="put `--` before script arguments",
         )
-    _check_writable("--json", asked.json)
-    _check_writable("--html", asked.html)
     if asked.html and len(asked.scripts) == 1:
-        raise UsageError("--html compares two scripts", fix="hvdkit verify ORIGINAL MIGRATED --html FILE")
+        raise UsageError("--html compares two scripts", fix="hvdkit verify ORIGINAL MIGRATED --html=FILE")
     # As Ctrl-C: a runner that is told to stop must not leave two jobs behind.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     from hvdkit.verify import report, report_alone
@@ -76,37 +72,18 @@ def main(argv: list[str]) -> int:
     request = Request(original, migrated, script_arguments, **request_fields(asked))
     if len(asked.scripts) == 1:
         checked = verify_alone(request, show_progress)
-        _put(asked.json, report_alone.as_json(checked), lambda: report_alone.print_result(checked))
+        if asked.json:
+            reports.put_json(asked.json, report_alone.as_json(checked), asked.scripts)
+        if asked.json != reports.STDOUT:
+            report_alone.print_result(checked)
         return 0 if checked.holds else 1
     result = verify(request, show_progress)
     if asked.html:
         from hvdkit.verify.report_html import as_html
 
-        write_output(Path(asked.html), as_html(result).encode())
-    _put(asked.json, report.as_json(result), lambda: report.print_result(result))
+        reports.put(asked.html, as_html(result), asked.scripts)
+    if asked.json:
+        reports.put_json(asked.json, report.as_json(result), asked.scripts)
+    if reports.STDOUT not in (asked.json, asked.html):
+        report.print_result(result)
     return 0 if result.holds else 1
-
-
-def _put(file: str | None, data: dict[str, Any], show: Callable[[], None]) -> None:
-    text = json.dumps(data, indent=2)
-    if file == "-":
-        print(text)
-        return
-    show()
-    if file:
-        write_output(Path(file), f"{text}\n".encode())
-
-
-class UnwritableError(HvdkitError):
-    """The file for the result cannot be written; said before the scripts run, not after."""
-
-
-def _check_writable(option: str, file: str | None) -> None:
-    if file in (None, "-"):
-        return
-    try:
-        Path(str(file)).open("w").close()  # and an earlier result is gone if this one fails
-    except OSError as error:
-        raise UnwritableError(
-            f"{option} {file}: {error.strerror}", fix="name a file in a folder that exists"
-        ) from error

@@ -9,9 +9,8 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
-from hvdkit.console import console
+from hvdkit.console import console, plain
 from hvdkit.verify.alone import Alone
 from hvdkit.verify.causes import Cause
 from hvdkit.verify.differences import Difference
@@ -50,15 +49,15 @@ def print_result(result: Verification) -> None:
     report.print()
     print_invariants(report, result.invariants)
     for line in details(result):
-        report.print(Text(line))
-    report.print(Text(verdict(result), style=f"bold {'green' if result.holds else 'red'}"))
+        report.print(plain(line))
+    report.print(plain(verdict(result), style=f"bold {'green' if result.holds else 'red'}"))
 
 
 def print_invariants(report: Console, invariants: tuple[Invariant, ...]) -> None:
     """A line for each."""
     for invariant in invariants:
-        state = Text("holds  ", style="green") if invariant.holds else Text("fails  ", style="red")
-        report.print(state + Text(f"{invariant.name}: {invariant.detail}"))
+        state = plain("holds  ", style="green") if invariant.holds else plain("fails  ", style="red")
+        report.print(state + plain(f"{invariant.name}: {invariant.detail}"))
 
 
 def as_json(result: Verification) -> dict[str, Any]:

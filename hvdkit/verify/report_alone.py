@@ -6,9 +6,8 @@ from dataclasses import asdict
 from typing import Any
 
 from rich.table import Table
-from rich.text import Text
 
-from hvdkit.console import console
+from hvdkit.console import console, plain
 from hvdkit.verify.alone import Alone
 from hvdkit.verify.invariant import named
 from hvdkit.verify.report import cause_lines, causes_of, print_invariants, remarks, shown
@@ -31,8 +30,8 @@ def print_result(result: Alone) -> None:
     report.print()
     print_invariants(report, result.invariants)
     for line in (*cause_lines(causes_of(result.invariants)), *remarks(result)):
-        report.print(Text(line))
-    report.print(Text(verdict(result), style=f"bold {'green' if result.holds else 'red'}"))
+        report.print(plain(line))
+    report.print(plain(verdict(result), style=f"bold {'green' if result.holds else 'red'}"))
 
 
 def as_json(result: Alone) -> dict[str, Any]:

@@ -63,7 +63,7 @@ def test_a_model_next_to_ddp(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     settings.write_text('controller = "gloo"\n\n[variables]\nOMP_NUM_THREADS = "1"\n')
     arguments = ["mlp", "-np", "2", "--blocks", "1", "--steps", "5", "--predict", "64", "--json"]
     arguments += ["--tuned", str(settings)]
-    assert main(["bench", *arguments, "--png", str(picture)]) == 0
+    assert main(["bench", *arguments, f"--png={picture}"]) == 0
     printed = capsys.readouterr()
     found = json.loads(printed.out)
     assert {*found["kinds"]} == {"horovod", "ddp", "one"}

@@ -91,7 +91,7 @@ def test_json_and_sarif(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     found = json.loads(capsys.readouterr().out)["findings"]
     assert [(row["rule"], row["line"], row["applicability"]) for row in found] == [("HVD804", 4, "safe")]
     report = tmp_path / "report.sarif"
-    assert main(["check", str(script), "--sarif", str(report)]) == 1
+    assert main(["check", str(script), f"--sarif={report}"]) == 1
     run = json.loads(report.read_text())["runs"][0]
     assert [(result["ruleId"], result["level"]) for result in run["results"]] == [("HVD804", "warning")]
     assert all(rule["id"].startswith("HVD8") for rule in run["tool"]["driver"]["rules"])

@@ -32,7 +32,7 @@ def verify(pair: Cluster, project: Path, edits: dict[str, str]) -> tuple[int, di
     migrated.write_text(text)
     command = ["python", "-m", "hvdkit", "verify", "original.py", "migrated.py", "--hosts", "a:1,b:1"]
     done = pair.run(
-        "a", [*command, "--steps", "2", "--json", "result.json"], timeout=1500, cwd=project, check=False
+        "a", [*command, "--steps", "2", "--json=result.json"], timeout=1500, cwd=project, check=False
     )
     assert done.returncode in (0, 1), done.stdout + done.stderr
     return done.returncode, json.loads((project / "result.json").read_text())

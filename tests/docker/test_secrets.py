@@ -20,7 +20,7 @@ def generate(folder: Path, files: dict[str, str], monkeypatch: pytest.MonkeyPatc
     """What `hvdkit docker` writes for these files."""
     write_files(folder, {"train.py": SCRIPT, **files}.items())
     monkeypatch.chdir(folder)
-    assert main(["docker", "train.py", "--json", "found.json"]) == 0
+    assert main(["docker", "train.py", "--json=found.json"]) == 0
     return {
         path.name: path.read_text() for path in folder.iterdir() if path.is_file() and path.name not in files
     }

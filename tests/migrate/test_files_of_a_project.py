@@ -210,7 +210,7 @@ def test_output_leaves_no_half_of_a_program(tree: Path, capsys: pytest.CaptureFi
 
 def test_a_device_is_written_to_and_never_replaced(tree: Path) -> None:
     device = Path("/dev/null").stat()
-    assert main(["migrate", ".", "--json", "/dev/null", "--no-diff"]) == 0
+    assert main(["migrate", ".", "--json=/dev/null", "--no-diff"]) == 0
     assert Path("/dev/null").stat().st_rdev == device.st_rdev
-    assert main(["migrate", ".", "--json", "."]) == 2
-    assert main(["check", ".", "--sarif", "nowhere/x.sarif"]) == 2
+    assert main(["migrate", ".", "--json=."]) == 2
+    assert main(["check", ".", "--sarif=nowhere/x.sarif"]) == 2

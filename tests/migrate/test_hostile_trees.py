@@ -146,7 +146,7 @@ def run(*arguments: str) -> int:
 def test_no_harm(tree: dict[tuple[bytes, bytes], tuple[str, object]]) -> None:
     with place(tree) as folder:
         before = snapshot(folder.parent)
-        for command in (["migrate", "."], ["check", "."], ["docker", "train.py", "--json", "/dev/null"]):
+        for command in (["migrate", "."], ["check", "."], ["docker", "train.py", "--json=/dev/null"]):
             run(*command, *([] if command[0] != "docker" else ["--output", "made"]))
             if command[0] == "docker" and (folder / "made").exists():
                 run("docker", "--undo")

@@ -6,6 +6,8 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
+import pytest
+
 from hvdkit.cli import main
 from hvdkit.html import curves, prose
 
@@ -44,7 +46,7 @@ class Balanced(HTMLParser):
 def report(tmp_path: Path, text: str, command: str = "migrate") -> str:
     (tmp_path / "train.py").write_text(text)
     page = tmp_path / "report.html"
-    assert main([command, str(tmp_path / "train.py"), "--html", str(page)]) in (0, 1)
+    assert main([command, str(tmp_path / "train.py"), f"--html={page}"]) in (0, 1)
     return page.read_text(encoding="utf-8")
 
 
@@ -73,9 +75,10 @@ def test_the_findings_of_check(tmp_path: Path) -> None:
     assert ">HVD801<" in report(tmp_path, text + "print(x)\n", "check")
 
 
-def test_no_terminal_gets_a_page(tmp_path: Path) -> None:
+def test_a_page_on_standard_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "train.py").write_text(DDP)
-    assert main(["migrate", str(tmp_path / "train.py"), "--html", "-"]) == 2
+    main(["migrate", str(tmp_path / "train.py"), "--html"])
+    Balanced().feed(capsys.readouterr().out)
 
 
 def test_curves_span_their_values() -> None:

@@ -256,7 +256,7 @@ def test_a_tree_that_is_dirty_is_refused_before_the_first_question(tree: Path) -
 def test_a_report_on_standard_output_leaves_no_room_for_questions(tree: Path) -> None:
     code, shown = typed("", "train.py", "--json", "-")
     assert code == 2
-    assert "give the report a file: --json hvdkit.json" in shown
+    assert "give the report a file: --json=hvdkit.json" in shown
 
 
 @pytest.mark.parametrize(

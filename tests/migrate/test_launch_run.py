@@ -41,9 +41,7 @@ def migrated(name: str, folder: Path, *options: str, open_rows: tuple[str, ...] 
     """The migrated script of a program in its own copy; nothing may be left but `open_rows`."""
     shutil.copytree(PROGRAMS / name, folder / name)
     report = folder / "report.json"
-    code = migrate(
-        ["migrate", str(folder / name), "--write", "--allow-no-vcs", "--json", str(report), *options]
-    )
+    code = migrate(["migrate", str(folder / name), "--write", "--allow-no-vcs", f"--json={report}", *options])
     rows = [row for program in json.loads(report.read_text())["programs"] for row in program["conditions"]]
     assert tuple(f"{row['name']}: {row['detail']}" for row in rows if row["state"] == "open") == open_rows
     assert code == (1 if open_rows else 0)

@@ -192,7 +192,7 @@ def test_json(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_sarif(tree: Path) -> None:
     (tree / "broken.py").write_text("import torch\ndef (\n")
-    assert main(["migrate", ".", "--sarif", "report.sarif"]) == 1
+    assert main(["migrate", ".", "--sarif=report.sarif"]) == 1
     report = Sarif.model_validate_json((tree / "report.sarif").read_text())
     run = report.runs[0]
     assert {result.rule_id for result in run.results} == {"HVD101", "HVD103"}
@@ -201,7 +201,7 @@ def test_sarif(tree: Path) -> None:
 
 @pytest.mark.parametrize("command", ["migrate", "check"])
 def test_sarif_on_standard_output(tree: Path, command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([command, ".", "--sarif", "-", "--json", "plan.json"]) == 0
+    assert main([command, ".", "--sarif", "-", "--json=plan.json"]) == 0
     assert Sarif.model_validate_json(capsys.readouterr().out).runs[0].tool.driver.name == "hvdkit"
     assert json.loads((tree / "plan.json").read_text())["schema"] == 1
     assert not (tree / "-").exists()
@@ -219,9 +219,9 @@ def test_a_report_has_standard_output_to_itself(tree: Path, capsys: pytest.Captu
 def test_two_reports_in_one_place_are_refused(
     tree: Path, command: str, place: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([command, ".", "--json", place, "--sarif", place]) == 2
+    assert main([command, ".", f"--json={place}", f"--sarif={place}"]) == 2
     said = capsys.readouterr()
-    assert f"--json {place} and --sarif {place}" in said.err
+    assert f"--json={place} and --sarif={place} are the same place" in said.err
     assert said.out == ""
 
 
@@ -259,7 +259,7 @@ def test_configuration(tree: Path, capsys: pytest.CaptureFixture[str], table: st
         ["migrate", "nowhere"],
         ["migrate", "train.py", "--write", "--check"],
         ["migrate", "train.py", "--output", "train.py/x"],
-        ["migrate", "train.py", "--json", "nowhere/x.json"],
+        ["migrate", "train.py", "--json=nowhere/x.json"],
     ],
 )
 def test_bad_calls_exit_2(tree: Path, argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -342,7 +342,7 @@ def test_standard_input_has_reports(
     tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     given(monkeypatch, DDP)
-    assert main(["migrate", "-", "--json", "-", "--sarif", "found.sarif"]) == 0
+    assert main(["migrate", "-", "--json", "-", "--sarif=found.sarif"]) == 0
     assert json.loads(capsys.readouterr().out)["files"]
     assert json.loads((tree / "found.sarif").read_text())["runs"]
 
@@ -358,7 +358,7 @@ def test_standard_input_may_only_be_checked(
 
 
 @pytest.mark.parametrize(
-    "option", [["--write"], ["--output", "x"], ["--force"], ["--table"]], ids=lambda option: option[0]
+    "option", [["--write"], ["--output", "x"], ["--table"]], ids=lambda option: option[0]
 )
 def test_standard_input_has_no_file(
     option: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

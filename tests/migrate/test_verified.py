@@ -35,7 +35,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 def test_what_agrees_is_written(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = contents(project)
     command = ["migrate", "original.py", "--verify", "--write", "--allow-no-vcs", "--steps", "2"]
-    assert main([*command, "--json", "plan.json"]) == 0
+    assert main([*command, "--json=plan.json"]) == 0
     assert "agree: bit for bit, 2 steps on 2 ranks" in capsys.readouterr().out
     after = contents(project)
     assert after["original.py"] != before["original.py"] and after["helper.py"] != before["helper.py"]

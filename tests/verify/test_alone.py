@@ -50,7 +50,7 @@ def test_a_right_notebook(script):
     Path("train.ipynb").write_text(
         json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
     )
-    command = [sys.executable, "-m", "hvdkit", "verify", "train.ipynb", "--steps", "9", "--json", "r.json"]
+    command = [sys.executable, "-m", "hvdkit", "verify", "train.ipynb", "--steps", "9", "--json=r.json"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     result = json.loads(Path("r.json").read_text())

@@ -41,8 +41,8 @@ def test_roles_swapped(project, capsys):
 
 
 def test_result_file_in_no_folder(project, capsys):
-    said = refused(capsys, "original.py", "migrated.py", "--json", "no/such/folder.json")
-    assert "--json no/such/folder.json" in said
+    said = refused(capsys, "original.py", "migrated.py", "--json=no/such/folder.json")
+    assert "--json=no/such/folder.json" in said
 
 
 def test_script_arguments_without_dashes(project, capsys):
@@ -64,7 +64,7 @@ def shell(*arguments: str, **options) -> subprocess.CompletedProcess[str]:
 @pytest.mark.launch
 def test_whole_run(project):
     before = sorted(path.name for path in project.iterdir())
-    done = shell("original.py", "migrated.py", "--steps", "2", "--json", "../result.json")
+    done = shell("original.py", "migrated.py", "--steps", "2", "--json=../result.json")
     assert done.returncode == 0, done.stderr
     assert done.stdout.rstrip().endswith("agree: bit for bit, 2 steps on 2 ranks")
     result = json.loads(Path("../result.json").read_text())

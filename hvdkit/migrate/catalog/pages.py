@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from hvdkit import reports
 from hvdkit.arguments import CommandParser, parsed
 from hvdkit.errors import UsageError
 from hvdkit.migrate.catalog.rule import Page
@@ -42,7 +41,7 @@ def parser() -> CommandParser:
     made = CommandParser(
         "rules", "List the rules of hvdkit migrate and hvdkit check.", EXAMPLES, {"0": "listed"}
     )
-    made.add_argument("--json", action="store_true", help="as JSON")
+    reports.add_reports(made, {"--json": "the same as JSON"})
     return made
 
 
@@ -50,14 +49,14 @@ def main(argv: Sequence[str]) -> int:
     """Run `hvdkit rules`."""
     args = parsed(parser(), argv[1:])
     files = rule_files(*COMMANDS)
-    if args.json:
+    if args.json is not None:
         rows = [
             {"id": p.id, "title": p.title, "what": p.what, "why": p.why, "safety": p.safety}
             for p in map(read, files.values())
         ]
-        json.dump(rows, sys.stdout, indent=2)
-        print()
-        return 0
+        reports.put_json(args.json, rows)
+        if args.json == reports.STDOUT:
+            return 0
     for name, path in files.items():
         print(f"{name}  {title_in(path)}")
     return 0

@@ -28,6 +28,7 @@ NEWLINE = re.compile(r"\r\n|\r|\n")
 # Characters of Python in one file. Programs that people write have a hundred times less, and each million
 # takes some ten seconds and half a gigabyte.
 LARGEST = 2_000_000
+_ASCII = bytes([9, 10, *range(32, 127)])
 LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)")
 
 
@@ -212,17 +213,30 @@ def _older(error: SyntaxError) -> str:
     return "; async is a keyword since Python 3.7: write non_blocking=" if old else ""
 
 
-def parse(path: Path, raw: bytes) -> Source | Unreadable:
-    """Decode and parse one file's bytes."""
+def _decoded(path: Path, raw: bytes) -> tuple[str, str] | Unreadable:
+    """The text of a file, and its encoding."""
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)
+        # Python's tokenizer needs it. A codec for something else, such as punycode, may also take hours.
+        if _ASCII.decode(encoding) != _ASCII.decode("ascii"):
+            return Unreadable(path, f"its encoding {encoding} does not contain ASCII")
         text = raw.decode(encoding)
-    except (SyntaxError, LookupError) as error:
-        return Unreadable(path, f"unknown encoding: {error}")
+        survives = text.encode(encoding) == raw
     except UnicodeDecodeError as error:
         return Unreadable(path, f"not {error.encoding} text: {error.reason} at byte {error.start}")
-    if text.encode(encoding) != raw:
+    except (SyntaxError, LookupError, ValueError) as error:  # ValueError: a codec that refuses all text
+        return Unreadable(path, f"unknown encoding: {error}")
+    if not survives:
         return Unreadable(path, f"does not survive decoding as {encoding} and encoding again")
+    return text, encoding
+
+
+def parse(path: Path, raw: bytes) -> Source | Unreadable:
+    """Decode and parse one file's bytes."""
+    decoded = _decoded(path, raw)
+    if isinstance(decoded, Unreadable):
+        return decoded
+    text, encoding = decoded
     notebook = None
     if path.suffix == ".ipynb":
         try:

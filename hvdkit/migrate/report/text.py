@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from hvdkit.console import console, show_line, show_source
+from hvdkit.console import console, plain, show_line, show_source
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import (
     WAITING,
@@ -150,7 +150,6 @@ def _conditions(program: Program, every: bool) -> None:
     if not rows:
         return
     from rich.table import Table
-    from rich.text import Text
 
     table = Table(box=None, pad_edge=False)
     table.add_column("holds")
@@ -158,7 +157,7 @@ def _conditions(program: Program, every: bool) -> None:
     table.add_column("shown by", overflow="fold")
     for condition in rows:
         mark, colour = MARKS[condition.state]
-        table.add_row(Text(mark, style=colour), condition.name, Text(condition.detail))
+        table.add_row(plain(mark, colour), condition.name, plain(condition.detail))
     console(wraps=True).print(table)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hvdkit.dataclass import dataclass
+from hvdkit.files import read_text
 from hvdkit.migrate.facts.code.library_uses import mentions
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.keras import vocabulary as words
@@ -115,8 +116,8 @@ def _calls(step: Applied, method: str) -> bool:
 def _by_requirements(names: Names) -> tuple[int, str] | None:
     requirements = names.source.path.parent / "requirements.txt"
     try:
-        text = requirements.read_text(encoding="utf-8") if requirements.is_file() else ""
-    except (OSError, UnicodeDecodeError):
+        text = read_text(requirements)
+    except OSError:
         return None
     if KERAS_2_PACKAGE.search(text):
         return 2, "requirements.txt requires tf-keras"

@@ -6,7 +6,9 @@ import ast
 import os
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
+from hvdkit.files import read_text
 from hvdkit.migrate.facts.code.environment import is_environment
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.keras import vocabulary as words
@@ -117,10 +119,17 @@ def _beside(names: Names) -> Iterator[tuple[str, int, str]]:
     folder = names.source.path.parent
     for file in sorted(folder.iterdir()) if folder.is_dir() else ():
         wanted = file.suffix in SUFFIXES or file.name in NAMES
-        if wanted and file.is_file() and file.stat().st_size <= MAX_BYTES:
-            text = file.read_text(encoding="utf-8", errors="replace")
-            for number, line in enumerate(text.splitlines(), start=1):
+        if wanted:
+            for number, line in enumerate(_lines(file), start=1):
                 match = BESIDE.match(line)
                 scripts = SCRIPT.findall(line)
                 if match is not None and (not scripts or names.source.path.name in scripts):
                     yield os.path.relpath(file), number, match.group(1)
+
+
+def _lines(file: Path) -> list[str]:
+    """Those of a file; none where it is too long, or cannot be read."""
+    try:
+        return read_text(file, MAX_BYTES).splitlines()
+    except OSError:
+        return []

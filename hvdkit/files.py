@@ -17,6 +17,7 @@ from hvdkit.errors import HvdkitError
 # Bytes. No source and no record is larger, and what is would fill the memory.
 LARGEST = 1 << 28
 NEW = 0o666  # the mode of a new file, less umask
+PERMISSIONS = 0o777  # no file is given the rights of its owner to run with
 # What a file is called until it is whole. Who writes it holds a lock on it, which ends with the process.
 _TEMPORARY = re.compile(r"\.hvdkit-[0-9a-f]{16}")
 
@@ -75,12 +76,12 @@ def is_inside(path: Path, folder: Path) -> bool:
 
 
 def narrowest(sources: Iterable[Path]) -> int:
-    """The mode of a file that holds the texts of others: nobody may read it who may not read each of them."""
+    """The mode of a file with texts of others: nobody else may read it who may not read each of them."""
     mode = NEW
     for path in sources:
         with suppress(OSError):  # it is not there: nothing of it is in the file
             mode &= path.stat().st_mode
-    return mode
+    return mode | stat.S_IRUSR | stat.S_IWUSR
 
 
 def replace_file(path: Path, data: bytes, most: int | None = None) -> None:
@@ -105,8 +106,8 @@ def replace_file(path: Path, data: bytes, most: int | None = None) -> None:
                 give_to_owner(file.fileno(), target.parent)
                 mode = (NEW if most is None else most) & ~_umask()
             else:
-                mode = _as_owned(file.fileno(), old) & (0o7777 if most is None else most)
-            os.fchmod(file.fileno(), mode)
+                mode = _as_owned(file.fileno(), old) & (PERMISSIONS if most is None else most)
+            os.fchmod(file.fileno(), mode & PERMISSIONS)
             temporary.replace(target)
         except BaseException:
             with suppress(FileNotFoundError):
@@ -167,10 +168,8 @@ def _as_owned(handle: int, old: os.stat_result) -> int:
         with suppress(OSError):
             os.fchown(handle, owner, old.st_gid)
             break
-    new, mode = os.fstat(handle), stat.S_IMODE(old.st_mode)
-    if new.st_uid != old.st_uid:
-        mode &= ~(stat.S_ISUID | stat.S_ISGID)
-    return mode if new.st_gid == old.st_gid else mode & ~stat.S_IRWXG
+    mode = old.st_mode & PERMISSIONS
+    return mode if os.fstat(handle).st_gid == old.st_gid else mode & ~stat.S_IRWXG
 
 
 def _umask() -> int:

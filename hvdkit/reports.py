@@ -104,7 +104,7 @@ def add_reports(group: argparse._ActionsContainer, helps: Mapping[str, str]) -> 
 def add_force(group: argparse._ActionsContainer) -> None:
     """--force, where a command has none that means more."""
     if "--force" not in group._option_string_actions:
-        group.add_argument("--force", action="store_true", help="let a report replace a file that is no earlier one")
+        group.add_argument("--force", action="store_true", help="let a report replace any file but a source")
 
 
 def spelled(parser: argparse.ArgumentParser, words: Sequence[str]) -> list[str]:

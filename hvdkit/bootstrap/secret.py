@@ -16,6 +16,7 @@ from pathlib import Path
 
 from hvdkit.bootstrap.errors import LaunchEnvironmentError
 from hvdkit.files import read_file
+from hvdkit.shell import word
 
 SECRET = "HVDKIT_SECRET"
 SECRET_FILE = "HVDKIT_SECRET_FILE"
@@ -75,7 +76,7 @@ def of_job(environ: Mapping[str, str]) -> Secret:
         raise LaunchEnvironmentError(
             f"{file}, the file of the job's secret, is open to every user of this machine",
             why="what everybody can read is no secret",
-            fix=f"chmod 600 {file}",
+            fix=f"chmod 600 {word(file)}",
         )
     return _checked(found, str(file))
 

@@ -23,6 +23,7 @@ from hvdkit.migrate.read.room import roomy
 from hvdkit.migrate.report.places import add_reports, put_reports, talk
 from hvdkit.migrate.write.apply import check_tree, root_of
 from hvdkit.migrate.write.reports import add_gate, undo_last, write_in_place
+from hvdkit.printable import one_line
 
 EXAMPLES = """\
 hvdkit check train.py            what is wrong, why, and what to write instead
@@ -82,7 +83,7 @@ def main(argv: Sequence[str]) -> int:
     paths = [Path.cwd() / "<stdin>.py"] if stdin else [Path(os.path.abspath(path)) for path in args.paths]
     for path in paths:
         if not stdin and not path.exists():
-            raise UsageError(f"{path} does not exist", "", "check the path")
+            raise UsageError(f"{one_line(str(path))} does not exist", "", "check the path")
     if args.fix:
         check_tree(root_of(paths), args.allow_dirty, args.allow_no_vcs)
     options = chosen(args, paths[0], "check")

@@ -19,6 +19,7 @@ from hvdkit.docker.script import Script, read_script
 from hvdkit.docker.withheld import withheld
 from hvdkit.errors import UsageError
 from hvdkit.migrate.write.reports import undo_last, write_new
+from hvdkit.shell import word
 from hvdkit.verify.options import split_arguments
 
 EXAMPLES = """\
@@ -137,7 +138,7 @@ def _check_places(context: Path, script: Path, folder: Path) -> None:
         raise UsageError(
             f"{script} is outside the current folder",
             "the current folder is the project that goes into the image",
-            f"cd {script.parent} && hvdkit docker {script.name}",
+            f"cd {word(script.parent)} && hvdkit docker {word(script.name)}",
         )
     if not folder.is_relative_to(context):
         raise UsageError(

@@ -13,6 +13,7 @@ from hvdkit.docker.job import Job
 from hvdkit.docker.requirements import Requirements
 from hvdkit.docker.script import Script
 from hvdkit.migrate.report.text import show_finding
+from hvdkit.printable import one_line
 
 
 @dataclass(frozen=True)
@@ -108,4 +109,4 @@ def show(outcome: Outcome) -> None:
 
 
 def _here(path: Path) -> str:
-    return os.path.relpath(path)
+    return one_line(os.path.relpath(path))

@@ -17,6 +17,7 @@ from hvdkit.migrate.plan import Reported
 from hvdkit.migrate.project.files import Project
 from hvdkit.migrate.read.room import roomy
 from hvdkit.notebook import magics
+from hvdkit.shell import word
 
 _HOROVOD = ("horovod", "tf-horovod")
 _TENSORFLOW = ("tensorflow", "horovod.tensorflow", "horovod.keras", "hvdkit.tensorflow")
@@ -113,7 +114,7 @@ def _not_horovod(path: Path, kind: str) -> NotHorovodError:
     return NotHorovodError(
         f"{seen}, not Horovod",
         f"in several containers it would run as unrelated copies; {would}",
-        f"hvdkit migrate {path.name}, read the diff, then add --write; hvdkit docker after it",
+        f"hvdkit migrate {word(path.name)}, read the diff, then add --write; hvdkit docker after it",
     )
 
 

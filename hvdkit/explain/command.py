@@ -11,6 +11,8 @@ from hvdkit import reports
 from hvdkit.arguments import CommandParser, parsed
 from hvdkit.errors import HvdkitError, UsageError
 from hvdkit.files import read_stream
+from hvdkit.printable import one_line
+from hvdkit.shell import word
 
 EXAMPLES = """\
 hvdkit explain HVD201                       what a rule does, why, and when it is safe
@@ -70,7 +72,7 @@ def _explain_log(name: str, place: Path | None) -> int:
     if place is not None:
         reports.put_json(place, report.data(verdict), [Path(name)])
     if place != reports.STDOUT:
-        print(report.text(verdict, "stdin" if name == "-" else name), end="")
+        print(report.text(verdict, "stdin" if name == "-" else one_line(name)), end="")
     return 0 if verdict.found else 1
 
 
@@ -86,7 +88,7 @@ def _read(name: str) -> str:
         too_large = error.errno == errno.EFBIG
         raise LogError(
             f"cannot read {name}: {error.strerror}",
-            fix=f"tail -c {_LARGEST >> 1} {name} | hvdkit explain --log -"
+            fix=f"tail -c {_LARGEST >> 1} {word(name)} | hvdkit explain --log -"
             if too_large
             else "name a file that holds the job's output, or - for stdin",
         ) from error

@@ -10,6 +10,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO
 
+from hvdkit.printable import as_it_is
+
 # `[1]<stdout>:` by horovodrun, `[1,1]<stdout>:` by mpirun: job, rank.
 _TAG = re.compile(r"\[(?:\d+,)?(\d+)\]<(stdout|stderr)>:")
 _KEPT = 200  # lines of standard error a rank
@@ -53,13 +55,14 @@ class Output:
         match = _TAG.match(text)
         if match is None:
             if self._shown and not self._has_failed():
-                print(text, file=sys.stderr, flush=True)
+                print(text, file=as_it_is(sys.stderr), flush=True)
             return
         rank, rest = int(match.group(1)), text[match.end() :]
         if match.group(2) == "stderr":
             self._errors.setdefault(rank, deque(maxlen=_KEPT)).append(rest)
         if self._shown:
-            print(f"[{rank}] {rest}", file=sys.stderr if match.group(2) == "stderr" else None, flush=True)
+            stream = sys.stderr if match.group(2) == "stderr" else sys.stdout
+            print(f"[{rank}] {rest}", file=as_it_is(stream), flush=True)  # the program's own output
         if self._folder is not None:
             file = self._file(rank)
             file.write(rest + "\n")

@@ -6,6 +6,7 @@ nothing is changed on another host; both are for the person who can tell whether
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -20,6 +21,7 @@ from hvdkit.launch import hosts
 from hvdkit.launch.hosts import Host
 from hvdkit.launch.interfaces import is_own_address
 from hvdkit.launch.ssh import CONNECT_TIMEOUT_S, Ssh, refusal
+from hvdkit.shell import word
 
 # In the order in which ssh offers them.
 _NAMES = ("id_rsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk")
@@ -147,11 +149,11 @@ def _trust(name: str, ssh: Ssh) -> tuple[str, ...]:
 
 def _copy_key(name: str, key: Path, ssh: Ssh) -> tuple[str, ...]:
     port = ["-p", str(ssh.port)] if ssh.port is not None else []
-    copy = " ".join(["ssh-copy-id", "-i", f"{key}.pub", *port, name])
+    copy = shlex.join(["ssh-copy-id", "-i", f"{key}.pub", *port, name])
     try:
         public = Path(f"{key}.pub").read_text(encoding="utf-8").strip()
     except OSError:
-        return (f"ssh-keygen -y -f {key} > {key}.pub", copy)
+        return (f"ssh-keygen -y -f {word(key)} > {word(f'{key}.pub')}", copy)
     return (
         f"here, with the password: {copy}",
         f"or on {name}, as a line of ~/.ssh/authorized_keys: {public}",

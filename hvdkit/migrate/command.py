@@ -19,6 +19,8 @@ from hvdkit.migrate.plan import Plan
 from hvdkit.migrate.report.places import add_reports, put_reports, talk
 from hvdkit.migrate.write.apply import check_tree, root_of
 from hvdkit.migrate.write.reports import add_gate, undo_last, write_elsewhere, write_in_place
+from hvdkit.printable import one_line
+from hvdkit.shell import word
 from hvdkit.verify.options import add_run_options, request_fields, split_arguments
 
 if TYPE_CHECKING:
@@ -127,7 +129,7 @@ def main(argv: Sequence[str]) -> int:
     paths = [Path(os.path.abspath(path)) for path in args.paths]
     for path in paths:
         if not path.exists():
-            raise UsageError(f"{path} does not exist", "", "check the path")
+            raise UsageError(f"{one_line(str(path))} does not exist", "", "check the path")
     make = make_plan
     if args.interactive:
         from hvdkit.migrate.interactive import check_terminal, chosen_plan
@@ -204,15 +206,15 @@ def _output(plan: Plan, paths: Sequence[Path], args: argparse.Namespace) -> None
         raise UsageError(
             f"{os.path.relpath(outside)} would be rewritten, too, and is outside {os.path.relpath(base)}",
             "the files under --output would not run without it; nothing was written",
-            f"pass the folder that contains both: {both}",
+            f"pass the folder that contains both: {word(both)}",
         )
     folder = Path(os.path.abspath(args.output))
-    wanted = {
-        folder / file.path.relative_to(base): file.after.encode(file.encoding)
-        for file in plan.files
-        if file.path.is_relative_to(base)
+    inside = {
+        folder / file.path.relative_to(base): file for file in plan.files if file.path.is_relative_to(base)
     }
-    write_elsewhere(wanted, folder, args.force, "hvdkit migrate", talk(args))
+    wanted = {path: file.after.encode(file.encoding) for path, file in inside.items()}
+    sources = {path: file.path for path, file in inside.items()}
+    write_elsewhere(wanted, folder, args.force, "hvdkit migrate", talk(args), sources)
 
 
 def _stdin(options: Options, args: argparse.Namespace) -> int:

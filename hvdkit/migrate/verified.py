@@ -10,6 +10,7 @@ from typing import Any
 from hvdkit.errors import HvdkitError, UsageError
 from hvdkit.migrate.plan import Plan
 from hvdkit.notebook import NOTEBOOK
+from hvdkit.shell import word
 from hvdkit.verify.detect import Launcher, how_to_start
 from hvdkit.verify.judge import Verification
 from hvdkit.verify.options import show_progress
@@ -42,7 +43,7 @@ def verified(plan: Plan, script: Path, arguments: tuple[str, ...], run: dict[str
             raise NotHorovod(
                 f"{script.name} does not use Horovod after the rewrite: nothing was run, nothing was written",
                 "something left or refused is in the way, or a different file is the one to start",
-                f"hvdkit migrate {script.relative_to(here)} shows what is left",
+                f"hvdkit migrate {word(script.relative_to(here))} shows what is left",
             )
         return verify(Request(script, migrated, arguments, **run, migrated_in=project), show_progress)
 
@@ -65,7 +66,7 @@ def script_to_run(paths: list[Path]) -> Path:
         raise UsageError(
             f"--verify runs one script, and {' '.join(path.name for path in paths)} names none",
             "a folder does not determine which of its files is started",
-            f"hvdkit migrate train.py {' '.join(path.name or '.' for path in paths)} --verify, "
+            f"hvdkit migrate train.py {' '.join(word(path.name or '.') for path in paths)} --verify, "
             "the script first",
         )
     return script

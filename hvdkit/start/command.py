@@ -9,6 +9,8 @@ from pathlib import Path
 from hvdkit import reports
 from hvdkit.arguments import CommandParser, parsed
 from hvdkit.errors import UsageError
+from hvdkit.printable import one_line
+from hvdkit.shell import word
 from hvdkit.start.folder import Folder, look
 
 EXAMPLES = """\
@@ -43,7 +45,9 @@ def main(argv: Sequence[str]) -> int:
     args = parsed(parser(), argv[1:])
     folder = Path(os.path.abspath(args.folder))
     if not folder.is_dir():
-        raise UsageError(f"{args.folder} is not a folder", "", "hvdkit init, in the folder of the project")
+        raise UsageError(
+            f"{one_line(args.folder)} is not a folder", "", "hvdkit init, in the folder of the project"
+        )
     found = look(folder)
     steps = next_steps(found)
     if args.json is not None:
@@ -58,7 +62,7 @@ def next_steps(found: Folder) -> list[tuple[str, str]]:
     """What to type, with the reason, in order."""
     if not found.scripts:
         return [("hvdkit migrate SCRIPT", "no script here trains with PyTorch, TensorFlow or Keras")]
-    first = found.scripts[0].name
+    first = word(found.scripts[0].name)
     if found.scripts[0].uses_horovod:
         steps = [(f"hvdkit check {first}", "it uses Horovod: find what is silently wrong")]
     else:
@@ -74,7 +78,7 @@ def _for(found: Folder) -> str:
 
 
 def _show(found: Folder, steps: list[tuple[str, str]]) -> None:
-    scripts = ", ".join(script.name for script in found.scripts[:3]) or "none"
+    scripts = ", ".join(one_line(script.name) for script in found.scripts[:3]) or "none"
     more = f" and {len(found.scripts) - 3} more" if len(found.scripts) > 3 else ""
     print(f"scripts    {scripts}{more}")
     print(f"framework  {', '.join(found.frameworks) or 'none'}")

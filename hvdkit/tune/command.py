@@ -16,6 +16,8 @@ from hvdkit.earlier import SETTINGS, is_report
 from hvdkit.errors import UsageError
 from hvdkit.files import write_output
 from hvdkit.launch import tuned
+from hvdkit.printable import one_line
+from hvdkit.shell import word
 from hvdkit.verify.options import split_arguments
 
 if TYPE_CHECKING:
@@ -177,4 +179,4 @@ def show(found: dict[str, Any]) -> None:
         show_line(f"nothing gains more than the noise over what hvdkit run chooses: {found['best']}")
     else:
         show_line(f"best: {found['best']}")
-    show_line(f"{found['output']}: use it with hvdkit run --tuned {found['output']} ...")
+    show_line(f"{one_line(found['output'])}: use it with hvdkit run --tuned {word(found['output'])} ...")

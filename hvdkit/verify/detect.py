@@ -12,6 +12,7 @@ from pathlib import Path
 from hvdkit.errors import HvdkitError
 from hvdkit.files import read_file
 from hvdkit.notebook import NOTEBOOK, program_of
+from hvdkit.shell import word
 
 RANK_VARIABLES = {"RANK", "LOCAL_RANK", "WORLD_SIZE"}
 SPAWNS = ("spawn", "start_processes")
@@ -55,11 +56,11 @@ def read_tree(path: Path) -> ast.Module:
         return ast.parse(text, filename=str(path))
     except OSError as error:
         raise ScriptError(f"{path}: {error.strerror}", fix="name two scripts that exist") from error
-    except (SyntaxError, ValueError) as error:
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None)
         raise ScriptError(
             f"{path}{f', line {line}' if line else ''}: not Python: {getattr(error, 'msg', error)}",
-            fix=f"make `python -m py_compile {path}` succeed",
+            fix=f"make `python -m py_compile {word(path)}` succeed",
         ) from error
 
 

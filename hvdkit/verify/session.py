@@ -13,6 +13,7 @@ from pathlib import Path
 
 from hvdkit.errors import HvdkitError
 from hvdkit.launch.horovodrun import find_horovodrun
+from hvdkit.shell import word
 from hvdkit.verify import shapes, tensorflow
 from hvdkit.verify.alone import Alone, check_alone
 from hvdkit.verify.detect import Launcher, Start, how_to_start
@@ -44,10 +45,11 @@ def verify_alone(request: Request, progress: Callable[[str], None]) -> Alone:
     """Check one Horovod script. Raises an HvdkitError when it cannot be run to a result."""
     start = how_to_start(request.migrated)
     if start.launcher is not Launcher.HOROVOD:
+        script = word(request.migrated)
         raise RoleError(
             f"{request.migrated} does not import Horovod",
             why="a script without an original is checked as a Horovod job",
-            fix=f"hvdkit migrate {request.migrated} --verify, or hvdkit verify {request.migrated} MIGRATED",
+            fix=f"hvdkit migrate {script} --verify, or hvdkit verify {script} MIGRATED",
         )
     find_horovodrun()
     with _scratch(request) as scratch:
@@ -76,7 +78,7 @@ def verify(request: Request, progress: Callable[[str], None]) -> Verification:
         raise RoleError(
             f"{request.migrated} does not import Horovod",
             why="each of its ranks would train alone",
-            fix=f"hvdkit migrate {request.migrated}",
+            fix=f"hvdkit migrate {word(request.migrated)}",
         )
     find_horovodrun()  # before minutes are spent on the original
     with _scratch(request) as scratch:

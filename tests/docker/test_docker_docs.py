@@ -13,7 +13,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "docker.md").read_text(encoding="ut
 
 def first_column(header: str) -> set[str]:
     table = PAGE.partition(f"| {header} |")[2].partition("\n\n")[0]
-    return {found.split()[0] for found in re.findall(r"^\| `([^`]+)` \|", table, re.MULTILINE)}
+    return {re.split(r"[ \[]", found)[0] for found in re.findall(r"^\| `([^`]+)` \|", table, re.MULTILINE)}
 
 
 def test_every_option_is_in_the_table() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from hvdkit.doctor.check import Check, Request, differing
 from hvdkit.doctor.finding import Finding, error, ok
+from hvdkit.shell import word
 
 
 def gather(request: Request) -> str | None:
@@ -30,7 +31,7 @@ def judge(digest: str | None, request: Request) -> Iterator[Finding]:
         yield error(
             f"{request.script} does not exist",
             "every host starts its ranks from its own copy, in the same folder",
-            f"copy it: rsync -a ./ {request.host or 'HOST'}:{Path.cwd()}/",
+            f"copy it: rsync -a ./ {request.host or 'HOST'}:{word(Path.cwd())}/",
         )
     elif digest:
         yield ok(f"{request.script}, SHA-256 {digest[:12]}")
@@ -46,7 +47,7 @@ def compare(facts: Mapping[str, str | None], requests: Mapping[str, Request]) ->
         yield error(
             f"{script} differs between the hosts: {short}",
             "ranks that run different code block, or silently train different models",
-            " && ".join(f"rsync -a ./ {host}:{Path.cwd()}/" for host in hosts),
+            " && ".join(f"rsync -a ./ {host}:{word(Path.cwd())}/" for host in hosts),
         )
 
 

@@ -11,6 +11,7 @@ from hvdkit.migrate.facts import Facts, Options
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, imported_by, programs_of
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import WAITING, Applicability, FilePlan, Finding
+from hvdkit.shell import word
 
 
 @dataclass(frozen=True)
@@ -84,5 +85,5 @@ def told(facts: Facts, refused: dict[Names, Refusal], program: ProgramFacts) -> 
     refusal = refusals[0]
     others = (other.entry for other in programs_of(facts) if refusal.found_in in other.files)
     other = next((entry.source.path.name for entry in others), refusal.found_in.source.path.name)
-    alone = f"hvdkit migrate {os.path.relpath(program.entry.source.path)}"
+    alone = f"hvdkit migrate {word(os.path.relpath(program.entry.source.path))}"
     return f"{refusal.reason}, in {other}, which shares files with it: `{alone}` changes them for both"

@@ -20,6 +20,7 @@ from hvdkit.migrate.facts.code.commands import launch_commands
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import address
 from hvdkit.migrate.project.texts import files_in
+from hvdkit.printable import one_line
 
 SUFFIXES = (".sh", ".bash", ".sbatch", ".slurm", ".pbs", ".mk", ".md", ".rst")
 NAMES = ("Makefile", "makefile", "GNUmakefile", "README")
@@ -75,7 +76,7 @@ class LaunchLine:
     cell: int = 0
 
     def __str__(self) -> str:
-        place = address(os.path.relpath(self.path), self.line, self.cell)
+        place = address(one_line(os.path.relpath(self.path)), self.line, self.cell)
         return f"{place}: `{self.command}` becomes `{self.instead}`"
 
 

@@ -28,11 +28,11 @@ ASSIGNED_MAGIC = re.compile(r"^([ \t]*[\w, \t]+=[ \t]*)([%!][^\n]*)$", re.MULTIL
 AROUND_PYTHON = re.compile(r"\s*%%(time|capture|prun)\b[^\n]*(\n|\Z)")
 _INDENTATION = re.compile(r"^[ \t]+", re.MULTILINE)
 _MOST_LOOKED_AT = 2_000_000  # characters, which take some seconds
-_MOST_DIGITS = 4300  # of a number; newer Pythons refuse more, and older ones may take hours
+MOST_DIGITS = 4300  # of a number; newer Pythons refuse more, and older ones may take hours
 
 
 def _number(digits: str) -> int:
-    if len(digits) > _MOST_DIGITS:
+    if len(digits) > MOST_DIGITS:
         raise NotANotebook(f"it has a number of {len(digits)} digits")
     return int(digits)
 

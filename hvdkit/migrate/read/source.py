@@ -21,13 +21,16 @@ from pathlib import Path
 from hvdkit.dataclass import dataclass
 from hvdkit.migrate.plan import Edit, apply_edits, merge
 from hvdkit.migrate.read import fstrings, import_names
-from hvdkit.migrate.read.notebook import NotANotebook, Notebook, parse_notebook
+from hvdkit.migrate.read.notebook import MOST_DIGITS, NotANotebook, Notebook, parse_notebook
 
 F_STRING = re.compile(r"\b([fF][rR]?|[rR][fF])[\"']")
 NEWLINE = re.compile(r"\r\n|\r|\n")
 # Characters of Python in one file. Programs that people write have a hundred times less, and each million
 # takes some ten seconds and half a gigabyte.
 LARGEST = 2_000_000
+TOO_LARGE = 10**MOST_DIGITS
+# Python reads it where it is no decimal number, and cannot print it.
+LONG_NUMBER = re.compile(r"0[xXoObB]_?[0-9a-fA-F][0-9a-fA-F_]{3500}")
 _ASCII = bytes([9, 10, *range(32, 127)])
 LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)")
 
@@ -260,6 +263,10 @@ def parse(path: Path, raw: bytes) -> Source | Unreadable:
         return Unreadable(path, f"cannot be parsed: {error}")
     except (RecursionError, MemoryError):
         return Unreadable(path, "nested too deeply for Python's own parser")
+    if LONG_NUMBER.search(text):
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, int) and node.value >= TOO_LARGE:
+                return Unreadable(path, f"it has a number of more than {MOST_DIGITS} digits", node.lineno)
     starts = [0, *accumulate(map(len, LINE.findall(text)))]
     source = Source(path, text, encoding, tree, starts, notebook)
     if not import_names.RELIABLE:

@@ -7,13 +7,14 @@ import re
 
 from hvdkit.migrate.plan import FilePlan
 from hvdkit.migrate.read.source import NEWLINE
+from hvdkit.printable import one_line
 
 
 def file_diff(file: FilePlan) -> list[str]:
     """One file's diff as lines without line ends."""
     import difflib  # slow to import, and not every plan changes a file
 
-    name = os.path.relpath(file.path)
+    name = one_line(os.path.relpath(file.path))
     lines = difflib.unified_diff(
         lines_of(file.before), lines_of(file.after), f"a/{name}", f"b/{name}", lineterm=""
     )

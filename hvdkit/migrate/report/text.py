@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +23,8 @@ from hvdkit.migrate.plan import (
 from hvdkit.migrate.report.diff import file_diff
 from hvdkit.migrate.report.verdicts import verdicts
 from hvdkit.notebook import NOTEBOOK
+from hvdkit.printable import one_line
+from hvdkit.shell import word
 
 COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 MANY = 12  # line numbers in one line of the report
@@ -104,10 +105,9 @@ def _starts(plan: Plan) -> Iterator[str]:
         migrated = program.kind not in ("none", "horovod") and not program.refused
         if migrated and changed.intersection(program.files) and program.entry.name not in told:
             if program.entry.suffix == NOTEBOOK:
-                run = shlex.join(["hvdkit", "run", "-np", "N", _name(program.entry)])
-                yield f"start `{run}`: N ranks, one for each GPU"
+                yield f"start `hvdkit run -np N {_word(program.entry)}`: N ranks, one for each GPU"
             else:
-                scripts.append(shlex.quote(_name(program.entry)))
+                scripts.append(_word(program.entry))
     if scripts:
         more = f" and {len(scripts) - SHOWN} more" if scripts[SHOWN:] else ""
         alike = f"; so {', '.join(scripts[1:SHOWN])}{more}" if scripts[1:] else ""
@@ -197,4 +197,8 @@ def _say(word: str, colour: str, what: str) -> None:
 
 
 def _name(path: Path) -> str:
-    return os.path.relpath(path)
+    return one_line(os.path.relpath(path))
+
+
+def _word(path: Path) -> str:
+    return word(os.path.relpath(path))

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 
 from hvdkit.migrate.plan import Applicability, Plan, Program, State
+from hvdkit.printable import one_line
 
 SHOWN = 12  # programs that are named one by one
 
@@ -17,7 +18,7 @@ def verdicts(plan: Plan) -> Iterator[tuple[str, str]]:
         if program.kind == "none" and not program.conditions:
             continue
         said, colour = _verdict(plan, program)
-        line = f"{os.path.relpath(program.entry)}: {said}"
+        line = f"{one_line(os.path.relpath(program.entry))}: {said}"
         if colour == "green":
             ready.append(line)
         else:

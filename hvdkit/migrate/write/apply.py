@@ -11,6 +11,7 @@ from hvdkit.dataclass import dataclass
 from hvdkit.errors import HvdkitError
 from hvdkit.files import is_inside, replace_file
 from hvdkit.migrate.plan import FilePlan
+from hvdkit.shell import word
 
 if TYPE_CHECKING:
     from hvdkit.migrate.write.undo import Change
@@ -102,7 +103,7 @@ def write_all(changes: Mapping[Path, Change], root: Path) -> Written:
         made = record(changes, root)
         for path, change in changes.items():
             path.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(path, change.after)
+            replace_file(path, change.after, change.mode)
     return Written(tuple(changes), made)
 
 
@@ -110,8 +111,9 @@ def check_inside(wanted: Iterable[Path], root: Path) -> None:
     """Raises: OutsideTree where a file leads out of a folder."""
     outside = next((path for path in wanted if not is_inside(path, root)), None)
     if outside is not None:
+        real = os.path.realpath(outside)
         raise OutsideTree(
-            f"{outside} leads to {os.path.realpath(outside)}, outside {root}",
+            f"{outside} leads to {real}, outside {root}",
             "files there are outside the project, and could not be restored; nothing was written",
-            f"replace the link with a copy: cp --remove-destination {os.path.realpath(outside)} {outside}",
+            f"replace the link with a copy: cp --remove-destination {word(real)} {word(outside)}",
         )

@@ -7,11 +7,14 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import TextIO
 
 from hvdkit.errors import HvdkitError
 from hvdkit.migrate.plan import Plan
 from hvdkit.migrate.write.apply import check_inside, root_of, write, write_all
+from hvdkit.printable import one_line
+from hvdkit.shell import word
 
 
 class ExistsError(HvdkitError):
@@ -29,34 +32,49 @@ def write_in_place(plan: Plan, paths: Sequence[Path], command: str, said: TextIO
     """Write the changed files and say so; `command` is the command line that takes them back."""
     if not plan.changed:
         return
-    back = f"{command} --undo {os.path.relpath(paths[0])}"
+    back = f"{command} --undo {word(os.path.relpath(paths[0]))}"
     with _failing(f"{back} restores those that were written"):
         written = write(plan.files, root_of(paths))
     print(f"wrote {len(written.files)} file(s); {back} restores them", file=said)
 
 
 def write_elsewhere(
-    wanted: Mapping[Path, bytes], folder: Path, force: bool, command: str, said: TextIO
+    wanted: Mapping[Path, bytes],
+    folder: Path,
+    force: bool,
+    command: str,
+    said: TextIO,
+    sources: Mapping[Path, Path],
 ) -> None:
     """Write files under a folder and say so. Raises: ExistsError; OutsideTree; HvdkitError."""
-    back = f"{command} --undo {os.path.relpath(folder)}"
-    write_new(wanted, folder, force, "another --output keeps both", back)
-    print(f"wrote {len(wanted)} file(s) under {os.path.relpath(folder)}; {back} removes them", file=said)
+    name = os.path.relpath(folder)
+    back = f"{command} --undo {word(name)}"
+    write_new(wanted, folder, force, "another --output keeps both", back, sources)
+    print(f"wrote {len(wanted)} file(s) under {one_line(name)}; {back} removes them", file=said)
 
 
 def write_new(
-    wanted: Mapping[Path, bytes], folder: Path, force: bool, instead: str, back: str
+    wanted: Mapping[Path, bytes],
+    folder: Path,
+    force: bool,
+    instead: str,
+    back: str,
+    sources: Mapping[Path, Path] = MappingProxyType({}),
 ) -> tuple[Path, ...]:
     """Write those of the files in a folder that are not there as they should be, after a record; gives them.
 
-    instead: what to do other than --force. back: the command that takes it back.
+    instead: what to do other than --force. back: the command that takes it back. sources: the files that some
+    were made of, whose mode they get.
     Raises: ExistsError where one of them has other contents; OutsideTree where one leads out; HvdkitError.
     """
     from hvdkit.migrate.write.undo import Change, now
 
     check_inside(wanted, folder)
     with _failing(""):
-        changes = {path: Change(now(path), data) for path, data in wanted.items()}
+        changes = {
+            path: Change(now(path), data, sources[path].stat().st_mode if path in sources else None)
+            for path, data in wanted.items()
+        }
     changes = {path: change for path, change in changes.items() if change.before != change.after}
     there = [str(path) for path, change in changes.items() if change.before is not None]
     if there and not force:
@@ -85,7 +103,7 @@ def undo_last(paths: Sequence[str]) -> None:
     from hvdkit.migrate.write.undo import undo
 
     for path in undo(root_of([Path(os.path.abspath(path)) for path in paths] or [Path.cwd()])):
-        print(f"{'restored' if path.exists() else 'removed'} {os.path.relpath(path)}")
+        print(f"{'restored' if path.exists() else 'removed'} {one_line(os.path.relpath(path))}")
 
 
 @contextmanager

@@ -14,13 +14,14 @@ import os
 import re
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from hvdkit.dataclass import dataclass
 from hvdkit.errors import HvdkitError
-from hvdkit.files import LARGEST, is_inside, read_file, replace_file, sweep
+from hvdkit.files import LARGEST, give_to_owner, is_inside, narrowest, read_file, replace_file, sweep
+from hvdkit.shell import word
 
 RECORDS = ".hvdkit"
 _LOCK = "lock"
@@ -52,10 +53,11 @@ class Entry:
 
 @dataclass(frozen=True)
 class Change:
-    """What a file holds and will hold. before: None where it is not there."""
+    """What a file holds and will hold. before: None where it is not there. mode: what it may have at most."""
 
     before: bytes | None
     after: bytes
+    mode: int | None = None
 
 
 @contextmanager
@@ -65,10 +67,10 @@ def alone(root: Path) -> Iterator[None]:
     Raises: Busy; BrokenRecord; OSError.
     """
     folder = _folder(root)
-    folder.mkdir(exist_ok=True)
-    handle = os.open(
-        folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644
-    )
+    with suppress(FileExistsError):
+        folder.mkdir()
+        give_to_owner(folder, root)
+    handle = _open_lock(folder)
     try:
         _lock(handle, root)
         sweep(folder)
@@ -114,7 +116,7 @@ def record(changes: Mapping[Path, Change], root: Path) -> Path:
             "write in parts: pass fewer files or folders at a time",
         )
     made = folder / f"undo-{number}.json"
-    replace_file(made, data)
+    replace_file(made, data, narrowest(path for path, change in changes.items() if change.before is not None))
     return made
 
 
@@ -151,6 +153,16 @@ def _undo(root: Path, records: Mapping[int, Path]) -> list[Path]:
     return [entry.path for entry in restore]
 
 
+def _open_lock(folder: Path) -> int:
+    flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        made = os.open(folder / _LOCK, flags | os.O_CREAT | os.O_EXCL, 0o644)
+    except FileExistsError:
+        return os.open(folder / _LOCK, flags)
+    give_to_owner(made, folder)  # only what was made here: it may be a link to a file of root's
+    return made
+
+
 def _lock(handle: int, root: Path) -> None:
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while True:
@@ -181,7 +193,7 @@ def _folder(root: Path) -> Path:
         raise BrokenRecord(
             f"{folder} is a link to a place outside {root}",
             "its records would belong to a different folder; nothing was written",
-            f"rm {folder}",
+            f"rm {word(folder)}",
         )
     return folder
 
@@ -249,5 +261,5 @@ def _broken(last: Path, seen: str) -> BrokenRecord:
     return BrokenRecord(
         f"{last} is not a record written by hvdkit: {seen}",
         "only files that hvdkit wrote, below the folder of the record, are restored; nothing was written",
-        f"rm {last}, and restore the files with git",
+        f"rm {word(last)}, and restore the files with git",
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 
 from hvdkit.migrate.facts.code.library_uses import mentions
 from hvdkit.migrate.facts.facts import Facts
@@ -11,6 +10,7 @@ from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.index.names import Names
+from hvdkit.shell import word
 
 # What takes its place among the ranks from the variables that torchrun sets.
 _BY_TORCHRUN = (
@@ -44,7 +44,7 @@ def command_unchanged(facts: Facts, program: ProgramFacts) -> str:
         return ""
     file = program.entry.source.path
     python = "" if file.suffix == ".ipynb" else "python "
-    return f"hvdkit run {option} -np N -H HOST:SLOTS,... {python}{shlex.quote(os.path.relpath(file))}"
+    return f"hvdkit run {option} -np N -H HOST:SLOTS,... {python}{word(os.path.relpath(file))}"
 
 
 @once

@@ -1,7 +1,7 @@
 """Inputs that nobody wrote: programs, node lists, undo records, logs and control messages, mutated at random.
 
     python benchmarks/fuzz.py [--seed N] [--seconds S] [KIND=COUNT ...]
-    python benchmarks/fuzz.py programs=10000 nodes=2000 records=2000 logs=2000 messages=2000
+    python benchmarks/fuzz.py programs=10000 nodes=2000 records=2000 logs=2000 messages=2000 names=2000
 
 Each input goes through the code that a command gives it to. A finding is an exception that is not hvdkit's
 own, an input that takes longer than its bound, or a file outside of the tree that changed; it is printed with
@@ -29,7 +29,14 @@ from pathlib import Path
 from types import FrameType
 
 ROOT = Path(__file__).parents[1]
-COUNTS = {"programs": 10_000, "nodes": 2_000, "records": 2_000, "logs": 2_000, "messages": 2_000}
+COUNTS = {
+    "programs": 10_000,
+    "nodes": 2_000,
+    "records": 2_000,
+    "logs": 2_000,
+    "messages": 2_000,
+    "names": 2_000,
+}
 # Seconds of processor time that one input may take; programs run through every rule, several at a time.
 BOUND = 60
 TOGETHER = 5
@@ -285,6 +292,18 @@ class Fuzz:
         verdict = judge(parse(text))
         report.text(verdict, "job.log")
         json.dumps(report.data(verdict))
+
+    def _names(self, number: int) -> None:
+        import fuzz_names
+
+        chance = self.chance("names", number)
+        folder = self.tree / "names"
+        fuzz_names.one(
+            folder,
+            self.outside,
+            chance,
+            lambda: mutated(chance.choice(self.programs), chance, self.programs, most=1),
+        )
 
     def _messages(self, number: int) -> None:
         from hvdkit.bootstrap.board import Board

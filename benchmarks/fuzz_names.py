@@ -1,7 +1,7 @@
 """Folders for benchmarks/fuzz.py: names that a terminal or a shell obeys, odd files, links and modes.
 
-Commands that read, and migrate, run on each. They must print nothing that a terminal obeys, write over no file,
-and let nobody read what they could not read before.
+Commands that read, and migrate, run on each. They must print nothing that a terminal obeys, write over no
+file, and let nobody read what they could not read before.
 """
 
 from __future__ import annotations

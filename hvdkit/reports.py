@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
+from hvdkit import shell
 from hvdkit.earlier import is_report
 from hvdkit.errors import UsageError
 from hvdkit.files import narrowest, write_output
@@ -26,6 +27,9 @@ _SOURCE = re.compile(
     r"\.(py[iwx]?|ipynb|(ba|z)?sh|sbatch|slurm|ya?ml|cfg|ini|md|rst|tex|[ch](c|h|pp|xx)?|cuh?|go|java|jl|js|lua|pl"
     r"|r|rb|rs|ts)",
     re.IGNORECASE,
+)
+_SOURCE_NAME = re.compile(
+    r"(Docker|Make|Snake|Jenkins)file(\..*)?|\..*ignore|.*requirements.*\.txt|CMakeLists\.txt"
 )
 _SUFFIXES = {"--perfetto": ".json"}  # of a report that is not named after its option
 
@@ -47,9 +51,9 @@ class Report(argparse.Action):
 
     known = staticmethod(is_report)
 
-    def at(self, file: object) -> str:
+    def at(self, file: str | Path) -> str:
         """The option as it is typed with a file."""
-        return f"{self.option_strings[0]}={file}"
+        return f"{self.option_strings[0]}={file if file == STDOUT else shell.word(file)}"
 
     @property
     def suffix(self) -> str:
@@ -84,9 +88,9 @@ class Output(argparse.Action):
     ) -> None:
         setattr(namespace, self.dest, values)
 
-    def at(self, file: object) -> str:
+    def at(self, file: str | Path) -> str:
         """The option as it is typed with a file."""
-        return f"{self.option_strings[-1]} {file}"
+        return f"{self.option_strings[-1]} {shell.word(file)}"
 
     @property
     def suffix(self) -> str:
@@ -147,14 +151,15 @@ def check(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:
     read: list[Path] | None = None
     for action, place in places.items():
         typed = action.at(place)
-        other = seen.setdefault("-" if place == STDOUT else os.path.realpath(place), typed)
+        is_stdout = isinstance(action, Report) and place == STDOUT
+        other = seen.setdefault("" if is_stdout else os.path.realpath(place), typed)
         if other is not typed:
             raise UsageError(
                 f"{other} and {typed} are the same place",
                 "one report would overwrite the other",
                 f"give one of them a different file: {action.at(f'hvdkit{action.suffix}')}",
             )
-        if place != STDOUT:
+        if not is_stdout:
             if read is None:
                 read = list(_named_files(asked, {each.dest for each in places}))
             _check_file(action, place, read, getattr(asked, "force", False))
@@ -198,8 +203,8 @@ def _report(parser: argparse.ArgumentParser, word: str) -> Report | None:
     if not word.startswith("--") or "=" in word:
         return None
     known = parser._option_string_actions
-    meant = [known[word]] if word in known else [known[name] for name in known if name.startswith(word)]
-    return meant[0] if len(meant) == 1 and isinstance(meant[0], Report) else None
+    fits = [known[word]] if word in known else [known[name] for name in known if name.startswith(word)]
+    return fits[0] if len(fits) == 1 and isinstance(fits[0], Report) else None
 
 
 def _refuse_file_as_word(report: Report, word: str) -> None:
@@ -229,9 +234,8 @@ def _check_file(action: Report | Output, place: Path, read: Sequence[Path], forc
         if there and os.path.exists(place) and not (place.is_file() or place.is_dir()):  # noqa: PTH110
             return  # a device or a pipe
         folder = Path(os.path.realpath(place)).parent
-        if place.is_dir() or not folder.is_dir():
-            seen = f"{typed}: it is a folder" if place.is_dir() else f"{typed}: there is no folder {folder}"
-            raise UsageError(seen, "the report could not be written when it is made", instead)
+        if seen := _no_place(place, folder):
+            raise UsageError(f"{typed}: {seen}", "the report could not be written when it is made", instead)
         if any(there and place.samefile(each) for each in read):
             raise UsageError(f"{typed}: the command reads this file", "the report would replace it", instead)
         if is_source(place):
@@ -246,10 +250,19 @@ def _check_file(action: Report | Output, place: Path, read: Sequence[Path], forc
         )
 
 
+def _no_place(place: Path, folder: Path) -> str:
+    """Why no file can be written there, in the folder that its links lead to."""
+    if place.is_dir():
+        return "it is a folder"
+    if not folder.is_dir():
+        return f"there is no folder {folder}"
+    return "" if os.access(folder, os.W_OK | os.X_OK) else f"you may not write in {folder}"
+
+
 def is_source(path: Path) -> bool:
     """Whether a file is a source, by its name, by that of what a link leads to, or by its first two bytes."""
     real = Path(os.path.realpath(path))
-    if _SOURCE.fullmatch(path.suffix) or _SOURCE.fullmatch(real.suffix):
+    if any(_SOURCE.fullmatch(each.suffix) or _SOURCE_NAME.fullmatch(each.name) for each in (path, real)):
         return True
     if not real.is_file():
         return False

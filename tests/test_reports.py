@@ -120,7 +120,17 @@ def test_other_formats_are_known_again(tree: Path, command: str, option: str) ->
         assert is_report(Path("report"))
 
 
-SOURCES = ["new.py", "NEW.YAML", "job.sh", "nb.ipynb", "README.md", "kernel.cu", "train", "link.json"]
+SOURCES = [
+    "new.py",
+    "NEW.YAML",
+    "job.sh",
+    "nb.ipynb",
+    "README.md",
+    "kernel.cu",
+    "Dockerfile",
+    "train",
+    "link.json",
+]
 
 
 @pytest.mark.parametrize("name", SOURCES)
@@ -149,6 +159,8 @@ def test_files_that_options_name_alone_are_kept_as_well(
 ) -> None:
     refused(["tune", "mlp", "-o", "train.py"], "a source file", capsys)
     refused(["tune", "mlp", "-o", "results.json"], "no earlier report", capsys)
+    Path("-").write_text("mine")
+    refused(["tune", "mlp", "-o", "-"], "no earlier report", capsys)
     refused(["run", "--timeline", "train.py", "python", "train.py"], "the command reads this file", capsys)
     refused(["run", "--timeline", "results.json", "python", "train.py"], "no earlier report", capsys)
     refused(["verify", "train.py", "--json=other.py"], "a source file", capsys)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hvdkit import reports
+from hvdkit import interpreter, reports
 from hvdkit.arguments import CommandParser, parsed
 from hvdkit.bench import targets
 from hvdkit.errors import UsageError
@@ -125,7 +124,7 @@ def exchanges(ground: Ground, setting: Setting) -> list[Measured]:
     from hvdkit.bench import job
     from hvdkit.doctor import allreduce
 
-    command = [sys.executable, "-m", "hvdkit.doctor.allreduce"]
+    command = interpreter.module("hvdkit.doctor.allreduce")
     found = []
     pair = HostList(tuple(replace(host, slots=1) for host in ground.used.hosts[:2]))
     two = replace(ground, ranks=2, named=pair if pair.slots == 2 else ground.named)

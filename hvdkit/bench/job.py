@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from hvdkit import interpreter
 from hvdkit.bench.recorded import Recorded, find
 from hvdkit.doctor.session import Examination, Report, examine
 from hvdkit.errors import HvdkitError, UsageError
@@ -91,7 +91,7 @@ def run(ground: Ground, kind: str, steps: int, what: Sequence[str], setting: Set
 
     Raises: MeasuredJobError, KeyboardInterrupt; whatever happens, no rank is left.
     """
-    command = [sys.executable, "-m", "hvdkit.bench.rank", kind, str(steps), *what]
+    command = interpreter.module("hvdkit.bench.rank", kind, str(steps), *what)
     output = run_command(ground, kind, command, setting)
     recorded = find(output)
     if recorded is None:

@@ -37,7 +37,7 @@ def main(kind: str, steps: int, what: list[str]) -> None:
         device = link.connect()
         _train(link, made[0].to(device), made[1].to(device))
     sys.argv = what
-    sys.path[0] = str(Path(target).resolve().parent)
+    sys.path.insert(0, str(Path(target).resolve().parent))
     runpy.run_path(target, run_name="__main__")
     print(f"hvdkit: {target} ended after {clock.taken} steps, and {clock.needed} are needed", file=sys.stderr)
     sys.exit(1)

@@ -10,7 +10,7 @@ import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from hvdkit import reports
+from hvdkit import interpreter, reports
 from hvdkit.arguments import CommandParser, parsed
 from hvdkit.doctor.checks import CHECKS
 from hvdkit.doctor.finding import Level
@@ -28,7 +28,7 @@ hvdkit doctor -H a:2,b:2 --script train.py    two hosts, compared: versions, nam
 hvdkit doctor --hostfile hosts --quiet        only what is wrong
 hvdkit doctor -H a:2,b:2 --allreduce          and the measured bandwidth between the ranks
 hvdkit doctor --only shm,limits --json        two checks, as JSON
-srun python -m hvdkit doctor --allreduce      inside an MPI job: no ssh, rank 0 reports
+srun hvdkit doctor --allreduce                inside an MPI job: no ssh, rank 0 reports
 """
 EXITS = {"0": "nothing found", "1": "something found", "2": "the hosts could not be examined"}
 
@@ -101,7 +101,7 @@ def _measure(report: Report, wanted: Examination) -> list[Measured]:
     listed = wanted.hosts or HostList((Host("localhost", 2),))
     start = preflight.start(report, Start(listed.slots, listed, "", ssh=wanted.ssh))
     with contextlib.redirect_stdout(io.StringIO()) as output:
-        command = [sys.executable, "-m", "hvdkit.doctor.allreduce"]
+        command = interpreter.module("hvdkit.doctor.allreduce")
         job.run(start, command, environment.for_launcher(os.environ), 0, None)
     results = allreduce.find(output.getvalue())
     if not results:

@@ -1,4 +1,4 @@
-"""What a framework and its Horovod extension say of themselves: `python -m hvdkit.doctor.probe torch`.
+"""What a framework and its Horovod extension say of themselves: hvdkit.doctor.probe torch, as a program.
 
 A process of its own: importing a framework takes seconds, and a broken one may end the process.
 """
@@ -14,6 +14,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from hvdkit import interpreter
+
 TIMEOUT_S = 180.0  # a cold file system under load; a healthy one needs a few seconds
 
 
@@ -21,13 +23,13 @@ def ask(framework: str) -> dict[str, Any] | None:
     """What `main` prints, or {"error": ...}; None where the framework is not installed.
 
     Keys: version, cuda (version it was built for, or None), gpus (that it sees), horovod: {"mpi", "gloo",
-    "nccl"} as booleans, or {"error"} where the extension does not load. With an error comes "hidden_by".
+    "nccl"} as booleans, or {"error"} where the extension does not load.
     Raises: TimeoutError.
     """
     if find_spec(framework) is None:
         return None
     quiet = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
-    command = [sys.executable, "-m", "hvdkit.doctor.probe", framework]
+    command = interpreter.module("hvdkit.doctor.probe", framework)
     try:
         answer = subprocess.run(
             command, env=quiet, capture_output=True, text=True, check=False, timeout=TIMEOUT_S
@@ -37,17 +39,18 @@ def ask(framework: str) -> dict[str, Any] | None:
         raise TimeoutError(f"`import {framework}` takes longer than {TIMEOUT_S:g} s") from None
     if answer.returncode != 0:
         last = (answer.stderr.strip() or f"exit code {answer.returncode}").splitlines()[-1]
-        return {"error": f"`import {framework}` fails: {last}", "hidden_by": hidden_by(framework)}
+        return {"error": f"`import {framework}` fails: {last}"}
     facts: dict[str, Any] = json.loads(answer.stdout.splitlines()[-1])
-    if "error" in facts["horovod"]:
-        facts["horovod"]["hidden_by"] = hidden_by("horovod")
     return facts
 
 
-def hidden_by(package: str) -> str:
-    """What in the current folder is imported instead of an installed package, also by ranks started here."""
-    here = Path.cwd()
-    return next((str(p) for p in (here / package / "__init__.py", here / f"{package}.py") if p.is_file()), "")
+def hidden_by(package: str, folder: Path) -> str:
+    """The file of a folder that a script there imports instead of an installed package, or ""."""
+    installed = find_spec(package)
+    for file in (folder / package / "__init__.py", folder / f"{package}.py"):
+        if file.is_file() and not (installed and installed.origin and file.samefile(installed.origin)):
+            return str(file)
+    return ""
 
 
 def main(framework: str) -> None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hvdkit import interpreter
 from hvdkit.doctor import meeting
 from hvdkit.doctor.check import Check, Request
 from hvdkit.doctor.checks import CHECKS
@@ -158,7 +159,7 @@ class _Talk:
 
 def _start(name: str, ssh: Ssh | None, ctrl_port: int, stack: ExitStack) -> _Talk | Finding:
     """A doctor on a host, by ssh or (None) on this machine; what stands in the way where there is none."""
-    command = [sys.executable, "-m", "hvdkit.doctor.agent", str(ctrl_port)]
+    command = interpreter.module("hvdkit.doctor.agent", str(ctrl_port))
     if ssh is not None:
         found = os.environ.get("PYTHONPATH")
         settings = ["env", f"PYTHONPATH={found}"] if found else []
@@ -236,7 +237,7 @@ def _refused(name: str, code: int | None, errors: str) -> Finding:
             f"create the same environment on {name}",
         )
     elif "No module named" in errors:
-        missing = errors.strip().splitlines()[-1].rpartition(" ")[2].strip("'\"")
+        missing = errors.strip().splitlines()[-1].rpartition(" ")[2].strip("'\")")
         parts = (
             f"{name}: {python} has no {missing.partition('.')[0]}",
             "each rank is started through hvdkit",

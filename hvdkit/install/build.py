@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from hvdkit import interpreter
 from hvdkit.install import HOROVOD_VERSION, cache, cuda, failure, headers, processes, progress, toolchain
 from hvdkit.install.errors import BuildError
 from hvdkit.install.plan import Plan
 
-_PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+_PIP = interpreter.module("pip", "--disable-pip-version-check")
 # A compiler that reads a framework's headers takes about this much.
 _BYTES_PER_JOB = 2 << 30
 

@@ -12,6 +12,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from hvdkit import interpreter
 from hvdkit.install.errors import BrokenFrameworkError, NoFrameworkError
 
 _TORCH = """
@@ -73,11 +74,13 @@ def ask(name: str, python: str = sys.executable) -> Framework | None:
     Raises: BrokenFrameworkError if it is installed and its import fails.
     """
     # Looked up first, so that a module missing *inside* the framework does not count as its absence.
-    code = (
+    question = (
         f"import importlib.util as u, sys\nif u.find_spec({name!r}) is None: sys.exit(3)\n{_QUESTIONS[name]}"
     )
     quiet = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": ""}
-    answer = subprocess.run([python, "-c", code], env=quiet, capture_output=True, text=True, check=False)
+    answer = subprocess.run(
+        interpreter.code(question, python), env=quiet, capture_output=True, text=True, check=False
+    )
     if answer.returncode == 3:
         return None
     if answer.returncode != 0:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import invalidate_caches
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
+from hvdkit import interpreter
 from hvdkit.install import HOROVOD_VERSION
 from hvdkit.install.frameworks import Framework
 
@@ -87,7 +87,7 @@ def _load_errors(frameworks: tuple[Framework, ...]) -> list[str]:
     for framework in frameworks:
         module = f"horovod.{framework.name}.mpi_ops"
         answer = subprocess.run(
-            [sys.executable, "-c", f"import {module}"], capture_output=True, text=True, check=False
+            interpreter.code(f"import {module}"), capture_output=True, text=True, check=False
         )
         if answer.returncode != 0:
             last = (answer.stderr.strip() or f"exit code {answer.returncode}").splitlines()[-1]

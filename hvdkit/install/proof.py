@@ -6,16 +6,16 @@ Not for speed and not for several hosts.
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from hvdkit import interpreter
 from hvdkit.install import processes
 from hvdkit.install.errors import ProofError
 from hvdkit.install.plan import Plan
 
-_LAUNCHER = [sys.executable, "-m", "horovod.runner.launch"]
+_LAUNCHER = interpreter.module("horovod.runner.launch")
 _TIMEOUT_S = 300.0
 _TITLES = {"torch": "PyTorch", "tensorflow": "TensorFlow", "gloo": "Gloo", "mpi": "MPI"}
 
@@ -34,7 +34,7 @@ def prove(plan: Plan, environment: Mapping[str, str]) -> Iterator[Step]:
     names = [framework.name for framework in plan.frameworks]
     for name in names:
         module = f"horovod.{name}"
-        yield _step(f"import {module}", [sys.executable, "-c", f"import {module}"], clean)[0]
+        yield _step(f"import {module}", interpreter.code(f"import {module}"), clean)[0]
     step, built = _step("horovodrun --check-build", [*_LAUNCHER, "--check-build"], clean)
     wanted = [*names, *plan.controllers]
     absent = [_TITLES[name] for name in wanted if f"[X] {_TITLES[name]}" not in built]
@@ -50,7 +50,7 @@ def prove(plan: Plan, environment: Mapping[str, str]) -> Iterator[Step]:
 
 def job(controller: str, framework: str, plan: Plan) -> list[str]:
     """The command of the allreduce: horovodrun's, where it knows this MPI."""
-    work = [sys.executable, "-m", "hvdkit.install.allreduce", framework]
+    work = interpreter.module("hvdkit.install.allreduce", framework)
     if controller == "mpi" and plan.system.mpi and "MPICH" in plan.system.mpi.version:
         # horovodrun looks for that name in what `mpirun --version` prints, and Hydra's own text lacks it.
         return ["mpirun", "-np", "2", *work]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 import uuid
@@ -15,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 
+from hvdkit import interpreter
 from hvdkit.errors import HvdkitError
 from hvdkit.launch import world
 from hvdkit.launch.horovodrun import Start, command_line
@@ -67,7 +67,7 @@ def run(
     """
     token = uuid.uuid4().hex
     lifeline = _listen(start, ctrl_port, token, watch)
-    shim = [sys.executable, "-m", "hvdkit.launch.rank", "{}:{}".format(*lifeline.address), "--"]
+    shim = interpreter.module("hvdkit.launch.rank", "{}:{}".format(*lifeline.address), "--")
     full = command_line(start, [*shim, *command])
     with Output(log_dir, lambda: lifeline.has_failure, shown) as output, _interruptible():
         launcher = subprocess.Popen(

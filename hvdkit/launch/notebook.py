@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 
+from hvdkit import interpreter
 from hvdkit.errors import HvdkitError
 from hvdkit.files import read_file
 from hvdkit.migrate.read.notebook import NotANotebook, Notebook, blanked, parse_notebook
@@ -47,7 +48,7 @@ def as_command(command: Sequence[str], say: Callable[[str], None], force: bool) 
         return list(command)
     python = command[0] if place else sys.executable
     _refuse_magics(Path(command[place]), say, force)
-    return [python, "-m", "hvdkit.launch.notebook", *command[place:]]
+    return interpreter.module("hvdkit.launch.notebook", *command[place:], python=python)
 
 
 def _refuse_magics(path: Path, say: Callable[[str], None], force: bool) -> None:
@@ -87,7 +88,7 @@ def main(arguments: Sequence[str]) -> None:
     module.__dict__.update(__builtins__=builtins, display=print)
     sys.modules["__main__"] = module
     sys.argv = list(arguments)
-    sys.path[0] = str(path.resolve().parent)
+    sys.path.insert(0, str(path.resolve().parent))
     sys.excepthook = traceback.print_exception  # unlike the interpreter's own, it knows the cells' lines
     compiled = Compile()  # what `from __future__` says holds in the cells below, too
     for number, cell in enumerate(cells, 1):

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from hvdkit import interpreter
 from hvdkit.errors import HvdkitError
 from hvdkit.launch.horovodrun import UNCHECKED, LauncherError
 from hvdkit.launch.hosts import HostList
@@ -85,12 +86,14 @@ def command_line(job: Job, python: Sequence[str] = (sys.executable,)) -> list[st
     if job.start.launcher is Launcher.HOROVOD:
         return [*_horovodrun(job), *placed, f"--{job.controller}", *script]
     if job.start.launcher is Launcher.TORCHRUN and len(job.hosts.hosts) > 1:
-        rank = [sys.executable, "-m", "hvdkit.verify.torchrun_rank", _first_address(job), str(_free_port())]
+        rank = interpreter.module("hvdkit.verify.torchrun_rank", _first_address(job), str(_free_port()))
         return [*_horovodrun(job), *placed, "--gloo", *rank, *script]
     if job.start.launcher is Launcher.TORCHRUN:
         address = ["--master-addr", "127.0.0.1", "--master-port", str(_free_port())]
-        torchrun = [*python, "-m", "torch.distributed.run", "--nproc-per-node", count, *address]
-        return [*torchrun, "--no-python", *script]
+        torchrun = ["--nproc-per-node", count, *address, "--no-python", *script]
+        if [*python] == [sys.executable]:
+            return interpreter.module("torch.distributed.run", *torchrun)
+        return [*python, "-m", "torch.distributed.run", *torchrun]
     if job.start.launcher is Launcher.MPI:
         return [_find_mpirun(), "--oversubscribe", *placed, *script]
     return script
@@ -102,7 +105,7 @@ def _horovodrun(job: Job) -> list[str]:
         return [*UNCHECKED]
     # Ranks are compared here, not by the watch. The rest: what is not passed by itself of `_environment`.
     named = [part for name in ("PYTHONUNBUFFERED", "CUBLAS_WORKSPACE_CONFIG") for part in ("-x", name)]
-    return [sys.executable, "-m", "hvdkit", "run", "--no-watch", *named]
+    return [*interpreter.code("from hvdkit.cli import run; run()"), "run", "--no-watch", *named]
 
 
 def _first_address(job: Job) -> str:

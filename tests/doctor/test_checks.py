@@ -14,7 +14,13 @@ from hvdkit.doctor.finding import Finding, Level
 from hvdkit.launch.interfaces import Interface
 
 PEERS = {"b": Target("10.0.0.2", (4000,))}
-FITS = {"version": "0.28.1", "built_against": {"pytorch": "2.13.0"}, "driver_gpus": 0, "tensorflow": None}
+FITS = {
+    "version": "0.28.1",
+    "built_against": {"pytorch": "2.13.0"},
+    "driver_gpus": 0,
+    "tensorflow": None,
+    "hidden": {},
+}
 LOADED = {"mpi": True, "gloo": True, "nccl": False}
 TORCH = {"version": "2.13.0", "cuda": None, "gpus": 0, "horovod": LOADED}
 WITH_GPU = {"version": "2.13.0", "cuda": "13.0", "gpus": 1, "horovod": {**LOADED, "nccl": True}}
@@ -40,9 +46,8 @@ CASES = [
     ("horovod", {**FITS, "torch": TORCH, "version": None}, {}, Level.ERROR, "hvdkit install-horovod"),
     ("horovod", {**FITS, "torch": {**TORCH, "version": "2.14.0"}}, {}, Level.ERROR, "hvdkit install-horovod"),
     ("horovod", {**FITS, "torch": {**TORCH, "horovod": {"error": "x"}}}, {}, Level.ERROR, "--rebuild"),
-    ("horovod", {**FITS, "torch": {**TORCH, "horovod": {"error": "x", "hidden_by": "/h.py"}}}, {},
-     Level.ERROR, "rename /h.py"),
-    ("torch", {**FITS, "torch": {"error": "x", "hidden_by": "/t.py"}}, {}, Level.ERROR, "rename /t.py"),
+    ("horovod", {**FITS, "torch": TORCH, "hidden": {"horovod": "/h.py"}}, {}, Level.ERROR, "rename /h.py"),
+    ("torch", {**FITS, "torch": TORCH, "hidden": {"torch": "/t.py"}}, {}, Level.ERROR, "rename /t.py"),
     ("operations", {**FITS, "torch": TORCH}, {}, Level.OK, ""),
     ("operations", {**FITS, "torch": {**TORCH, "gpus": 2}}, {}, Level.WARNING, "HOROVOD_GPU_OPERATIONS=NCCL"),
     ("gpus", {**FITS, "torch": TORCH}, {}, Level.OK, ""),

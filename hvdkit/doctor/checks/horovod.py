@@ -5,6 +5,7 @@ Its fact holds the frameworks too: they are asked once for all checks that want 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -22,16 +23,19 @@ _REBUILD = "hvdkit install-horovod"
 
 def gather(request: Request) -> dict[str, Any]:
     """{"torch": see probe.ask, "tensorflow": the same, "driver_gpus": GPUs that the driver has,
-    "version": Horovod's, "built_against": {...}}.
+    "version": Horovod's, "built_against": {...}, "hidden": file that hides a package, by package}.
     """
     with ThreadPoolExecutor(len(FRAMEWORKS)) as pool:
         asked = dict(zip(FRAMEWORKS, pool.map(probe.ask, FRAMEWORKS)))
     found = installed.found()
+    # Only looked for, by name: nothing of the folder is imported here, and a rank imports it first.
+    folder = Path(os.path.abspath(request.script)).parent if request.script else Path.cwd()
     return {
         **asked,
         "driver_gpus": len(list(_DRIVER.iterdir())) if _DRIVER.is_dir() else 0,
         "version": found.version if found else None,
         "built_against": found.built_against if found else {},
+        "hidden": {package: probe.hidden_by(package, folder) for package in (*FRAMEWORKS, "horovod")},
     }
 
 
@@ -47,10 +51,13 @@ def judge(fact: dict[str, Any], request: Request) -> Iterator[Finding]:
         yield error(reason, "its extension is compiled against one exact framework version", _REBUILD)
     if reasons:
         return
-    loads = [fact[name]["horovod"] for name in versions if "error" in fact[name]["horovod"]]
-    for broken in loads:
-        yield _hidden(broken) or error(broken["error"], "no rank can use Horovod", f"{_REBUILD} --rebuild")
-    if not loads:
+    hidden = _hidden("horovod", fact)
+    broken = [fact[name]["horovod"]["error"] for name in versions if "error" in fact[name]["horovod"]]
+    for problem in broken:
+        yield error(problem, "no rank can use Horovod", f"{_REBUILD} --rebuild")
+    if hidden:
+        yield hidden
+    elif not broken:
         names = " and ".join(f"{name} {version}" for name, version in versions.items())
         yield ok(f"Horovod {fact['version']}, built for {names or 'no framework that imports'}")
 
@@ -77,19 +84,23 @@ def framework_works(name: str, fact: Mapping[str, Any]) -> Iterator[Finding]:
                 "pip install torch",
             )
     elif "error" in asked:
-        yield _hidden(asked) or error(asked["error"], "no rank can train with it", f"fix or uninstall {name}")
+        yield error(asked["error"], "no rank can train with it", f"fix or uninstall {name}")
+    elif hidden := _hidden(name, fact):
+        yield hidden
     else:
         cuda = f"built for CUDA {asked['cuda']}" if asked["cuda"] else "without CUDA"
         yield ok(f"{name} {asked['version']}, {cuda}")
 
 
-def _hidden(broken: Mapping[str, Any]) -> Finding | None:
-    """An import that fails for a file of the package's name in the folder: the package is not at fault."""
-    file = broken.get("hidden_by")
+def _hidden(package: str, fact: Mapping[str, Any]) -> Finding | None:
+    """A file of the package's name in the folder of the script, which the ranks import."""
+    file = fact["hidden"].get(package)
     if not file:
         return None
     return error(
-        f"{file} hides the package: {broken['error']}", "Python imports it instead", f"rename {file}"
+        f"{file} hides the package {package}",
+        f"a script in this folder imports the file as {package}",
+        f"rename {file}",
     )
 
 

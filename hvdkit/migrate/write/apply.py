@@ -54,16 +54,10 @@ def check_tree(root: Path, allow_dirty: bool, allow_no_vcs: bool) -> None:
         return
     if allow_dirty:
         return
-    import subprocess
+    from hvdkit.migrate.write.git import changes
 
-    command = ["git", "-C", str(root), "status", "--porcelain"]
-    status = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    if status.returncode != 0:
-        raise NoVersionControl(
-            f"git status failed in {root}: {status.stderr.strip()}", "", "add --allow-dirty"
-        )
-    if status.stdout.strip():
-        count = len(status.stdout.splitlines())
+    count = changes(root)
+    if count:
         raise DirtyTree(
             f"{root} has {count} uncommitted change(s)",
             "hvdkit's edits would be mixed with yours",

@@ -75,6 +75,14 @@ def is_inside(path: Path, folder: Path) -> bool:
     return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
+def is_gits(path: Path, folder: Path) -> bool:
+    """Whether a path in a folder is below a `.git`, or is one, as it is written or with links followed."""
+    real = os.path.relpath(os.path.realpath(path), os.path.realpath(folder))
+    return any(
+        part.lower() == ".git" for part in (*Path(os.path.relpath(path, folder)).parts, *Path(real).parts)
+    )
+
+
 def narrowest(sources: Iterable[Path]) -> int:
     """The mode of a file with texts of others: nobody else may read it who may not read each of them."""
     mode = NEW

@@ -52,6 +52,12 @@ def _job() -> Iterator[None]:
     hvd.shutdown()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _state(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The key that seals records is made in a folder of the tests, not in the one of who runs them."""
+    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Append `group passed failed skipped` to the file that scripts/test sums up."""
     path = os.environ.get("HVDKIT_TEST_COUNTS")

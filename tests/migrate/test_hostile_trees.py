@@ -171,6 +171,24 @@ def test_no_harm(tree: dict[tuple[bytes, bytes], tuple[str, object]]) -> None:
         assert snapshot(folder.parent) == before
 
 
+def test_what_git_obeys_is_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A link of the tree leads to it: what git runs next is not what the user looked at."""
+    hook = tmp_path / ".git" / "hooks" / "pre-commit"
+    hook.parent.mkdir(parents=True)
+    hook.write_bytes(DDP)
+    (tmp_path / "train.py").symlink_to(".git/hooks/pre-commit")
+    (tmp_path / "job.py").write_bytes(HVD)
+    (tmp_path / "Dockerfile").symlink_to(".git/hooks/post-checkout")
+    monkeypatch.chdir(tmp_path)
+    assert main(["migrate", ".", "--write", "--allow-dirty"]) == 1
+    assert "a file of git's own" in capsys.readouterr().out
+    assert main(["docker", "job.py", "--force"]) == 2
+    assert "a file of git's own" in capsys.readouterr().err
+    assert hook.read_bytes() == DDP and [*hook.parent.iterdir()] == [hook]
+
+
 def test_a_tree_may_be_deep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Deeper than a path may be long: what can be reached is migrated, and nothing ends in a traceback."""
     monkeypatch.chdir(tmp_path)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Callable
 
 from hvdkit.dataclass import dataclass
-from hvdkit.files import is_inside, read_file
+from hvdkit.files import is_gits, is_inside, read_file
 from hvdkit.migrate.catalog.refusals import Refusal, applied, refused_files, stays
 from hvdkit.migrate.catalog.rule import Rule
 from hvdkit.migrate.engine.checking import run_rules
@@ -134,6 +134,8 @@ def _attempt(run: Run, root: Path, failed: dict[Names, FilePlan]) -> _Attempt:
             attempt.files[names] = replace(plain, problem=made.problem)
         elif made is not None and not is_inside(plain.path, root):
             attempt.files[names] = replace(plain, problem=_outside(plain.path, root))
+        elif made is not None and is_gits(plain.path, root):
+            attempt.files[names] = replace(plain, problem="it is a file of git's own, and would be rewritten")
         elif made is not None:
             attempt.files[names] = replace(plain, after=made.text)
             attempt.rewritten[plain.path] = made

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hvdkit.dataclass import dataclass
 from hvdkit.errors import HvdkitError
-from hvdkit.files import is_inside, replace_file
+from hvdkit.files import is_gits, is_inside, replace_file
 from hvdkit.migrate.plan import FilePlan
 from hvdkit.shell import word
 
@@ -26,7 +26,7 @@ class NoVersionControl(HvdkitError):
 
 
 class OutsideTree(HvdkitError):
-    """A file to be written leads out of the folder that was named."""
+    """A file to be written leads out of the folder that was named, or to what git obeys."""
 
 
 def root_of(paths: Sequence[Path]) -> Path:
@@ -102,7 +102,8 @@ def write_all(changes: Mapping[Path, Change], root: Path) -> Written:
 
 
 def check_inside(wanted: Iterable[Path], root: Path) -> None:
-    """Raises: OutsideTree where a file leads out of a folder."""
+    """Raises: OutsideTree where a file leads out of a folder, or is git's."""
+    wanted = [*wanted]
     outside = next((path for path in wanted if not is_inside(path, root)), None)
     if outside is not None:
         real = os.path.realpath(outside)
@@ -110,4 +111,11 @@ def check_inside(wanted: Iterable[Path], root: Path) -> None:
             f"{outside} leads to {real}, outside {root}",
             "files there are outside the project, and could not be restored; nothing was written",
             f"replace the link with a copy: cp --remove-destination {word(real)} {word(outside)}",
+        )
+    gits = next((path for path in wanted if is_gits(path, root)), None)
+    if gits is not None:
+        raise OutsideTree(
+            f"{gits} leads to {os.path.realpath(gits)}, a file of git's own",
+            "git would obey what is written there; nothing was written",
+            "name a place outside of .git",
         )

@@ -1,7 +1,7 @@
 """The record of a write, and taking the last write back from it.
 
-A record lies in the project and may come from somebody else with it: nothing in it is trusted before it is
-checked, and only files below the folder that holds it are written.
+A record is in the project and may come from somebody else with it. Only one that hvdkit sealed here is read;
+only files below its folder are written, and none that git obeys.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import fcntl
 import hashlib
-import json
 import os
 import re
 import time
@@ -20,7 +19,8 @@ from typing import Any
 
 from hvdkit.dataclass import dataclass
 from hvdkit.errors import HvdkitError
-from hvdkit.files import LARGEST, give_to_owner, is_inside, narrowest, read_file, replace_file, sweep
+from hvdkit.files import LARGEST, give_to_owner, is_gits, is_inside, narrowest, read_file, replace_file, sweep
+from hvdkit.migrate.write.seal import NotSealed, opened, sealed
 from hvdkit.shell import word
 
 RECORDS = ".hvdkit"
@@ -39,7 +39,7 @@ class Busy(HvdkitError):
 
 
 class BrokenRecord(HvdkitError):
-    """What is kept as a record is none that hvdkit wrote, or leads out of its folder."""
+    """What is kept as a record is none that hvdkit wrote here, or leads out of its folder."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def record(changes: Mapping[Path, Change], root: Path) -> Path:
                 "after_sha256": hashlib.sha256(change.after).hexdigest(),
             }
         )
-    data = json.dumps(entries, indent=1).encode()
+    data = sealed(entries)
     if len(data) > LARGEST:
         raise HvdkitError(
             f"the record of this write would be {len(data)} bytes, more than the limit of {LARGEST}",
@@ -228,9 +228,11 @@ def _is_as_written(entry: Entry, last: Path) -> bool:
 
 def _read(last: Path, root: Path) -> list[Entry]:
     try:
-        entries = json.loads(read_file(last, follow=False))
+        entries = opened(read_file(last, follow=False))
     except OSError as error:
         raise _broken(last, f"{error.strerror}") from error
+    except NotSealed as error:
+        raise _broken(last, str(error)) from error
     except (ValueError, RecursionError) as error:
         raise _broken(last, f"it is not JSON: {error}") from error
     if not isinstance(entries, list) or not entries:
@@ -254,12 +256,14 @@ def _entry(last: Path, root: Path, number: int, entry: Any) -> Entry:
         raise _broken(last, f"file {number} in it: {error}") from error
     if not inside:
         raise _broken(last, f"it names {path!r}, which is not below {root}")
+    if is_gits(root / path, root):
+        raise _broken(last, f"it names {path!r}, which git obeys")
     return Entry(root / path, data, after)
 
 
 def _broken(last: Path, seen: str) -> BrokenRecord:
     return BrokenRecord(
-        f"{last} is not a record written by hvdkit: {seen}",
+        f"{last} is not a record written by hvdkit here: {seen}",
         "only files that hvdkit wrote, below the folder of the record, are restored; nothing was written",
-        f"rm {word(last)}, and restore the files with git",
+        f"restore the files with git, and rm {word(last)}",
     )

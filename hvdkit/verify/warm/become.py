@@ -16,8 +16,8 @@ def become(arguments: list[str], forked: frozenset[str], folders: list[str]) -> 
     """Run it. Raises SystemExit, as the program does or after its traceback is printed.
 
     arguments: Python's. forked: the modules that are imported already. folders: where imports are looked for
-    after the program's own. A program with a module of the same name as one of `forked` gets a new Python, and
-    so does a folder, whose `__main__.py` Python runs.
+    after the program's own. A program with a module of the same name as one of `forked` gets a new Python.
+    So does a folder, whose `__main__.py` Python runs.
     """
     named = arguments[0] == "-m"
     own = Path.cwd() if named else Path(arguments[0]).resolve().parent

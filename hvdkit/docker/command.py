@@ -18,6 +18,7 @@ from hvdkit.docker.requirements import Requirements, find_requirements
 from hvdkit.docker.script import Script, read_script
 from hvdkit.docker.withheld import withheld
 from hvdkit.errors import UsageError
+from hvdkit.files import is_inside
 from hvdkit.migrate.write.reports import undo_last, write_new
 from hvdkit.shell import word
 from hvdkit.verify.options import split_arguments
@@ -139,6 +140,12 @@ def _check_places(context: Path, script: Path, folder: Path) -> None:
             f"{script} is outside the current folder",
             "the current folder is the project that goes into the image",
             f"cd {word(script.parent)} && hvdkit docker {word(script.name)}",
+        )
+    if not is_inside(script, context):
+        raise UsageError(
+            f"{script} leads to {os.path.realpath(script)}, outside the current folder",
+            "the image gets a copy of the current folder, in which the link leads nowhere",
+            f"replace the link with a copy: cp --remove-destination {word(os.path.realpath(script))} {word(script)}",
         )
     if not folder.is_relative_to(context):
         raise UsageError(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hvdkit.docker.script import Script
+from hvdkit.files import is_inside
 from hvdkit.migrate.index.names import Names
 from hvdkit.notebook import NOTEBOOK, program_beside
 
@@ -47,7 +48,7 @@ def lay_out(context: Path, script: Script) -> Layout:
 
 def project_files(context: Path, script: Script) -> list[Names]:
     """The script's files, and those that they import from the project's own folders."""
-    files = list(script.files)
+    files = [names for names in script.files if is_inside(names.source.path, context)]
     for names in files:
         for module in _imported(names):
             found = _find(context, script, names, module)
@@ -79,11 +80,18 @@ def local_roots(context: Path, script: Script, names: Names) -> dict[str, Path]:
 def _find(context: Path, script: Script, names: Names, module: str) -> Path | None:
     """The project's own file of that name, as the file `names` would import it."""
     found = script.project.find(module, names.source.path)
-    if found and found.is_relative_to(context):
+    if found and found.is_relative_to(context) and is_inside(found, context):
         return found
     path = Path(*module.split("."))
     candidates = (root / file for root in _ROOTS for file in (path.with_suffix(".py"), path / "__init__.py"))
-    return next((context / file for file in candidates if (context / file).is_file()), None)
+    return next(
+        (
+            context / file
+            for file in candidates
+            if (context / file).is_file() and is_inside(context / file, context)
+        ),
+        None,
+    )
 
 
 def _outer_paths(context: Path, script: Script) -> set[str]:

@@ -12,9 +12,10 @@ from pathlib import Path
 from hvdkit.credentials import REFERENCE, masked, replaced
 from hvdkit.docker.distributions import distribution_of
 from hvdkit.docker.layout import local_roots, project_files, top_modules
+from hvdkit.docker.left_out import is_left_out
 from hvdkit.docker.script import Script
 from hvdkit.errors import HvdkitError
-from hvdkit.files import read_file
+from hvdkit.files import is_inside, read_file
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -84,8 +85,8 @@ def find_requirements(context: Path, script: Script) -> Requirements:
     """
     listed = context / "requirements.txt"
     if os.path.lexists(listed):
-        return _for_image(listed.name, _lines(listed, ()))
-    project = _project_table(context / "pyproject.toml")
+        return _for_image(listed.name, _lines(listed, (), context))
+    project = _project_table(context / "pyproject.toml", context)
     if "dependencies" in project.get("dynamic", ()):
         raise RequirementsError(
             f"{context / 'pyproject.toml'}: its dependencies are dynamic: its build backend makes them",
@@ -151,10 +152,33 @@ def _dependencies(file: Path, dependencies: Iterable[str]) -> Iterator[_Written]
         yield _Written(text, file, next((number for number, line in enumerate(lines, 1) if text in line), 1))
 
 
-def _lines(file: Path, including: tuple[Path, ...]) -> Iterator[_Written]:
+def _read(file: Path, context: Path) -> bytes:
+    """A file of the project, and of nothing else: what it says is printed, and copied into the image.
+
+    Raises: OSError; RequirementsError.
+    """
+    real = os.path.realpath(file)
+    if not is_inside(file, context):
+        seen = (
+            f"{file} is outside {context}"
+            if real == str(file)
+            else f"{file} leads to {real}, outside {context}"
+        )
+    elif is_left_out(file, context):
+        seen = f"{file} is a file that .dockerignore keeps out of the image"
+    else:
+        return read_file(file)
+    raise RequirementsError(
+        seen,
+        "its lines would be in docker-requirements.txt, and in the image; nothing of it was read",
+        f"copy the lines that the script needs into {context / 'requirements.txt'}",
+    )
+
+
+def _lines(file: Path, including: tuple[Path, ...], context: Path) -> Iterator[_Written]:
     """A requirements file's lines without comments, continued ones joined, included files in their place."""
     try:
-        text = read_file(file).decode("utf-8-sig")
+        text = _read(file, context).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise RequirementsError(f"{file} cannot be read: {error}", fix="make it a UTF-8 file") from error
     for number, written in _joined(text):
@@ -165,12 +189,12 @@ def _lines(file: Path, including: tuple[Path, ...]) -> Iterator[_Written]:
                 "pip then requires the hash of everything, and the image's own torch and Horovod have none",
                 "pass hvdkit docker a requirements.txt without hashes",
             )
-        included = re.fullmatch(r"(?:-r|--requirement)[\s=]+(.+)", line)
+        included = re.fullmatch(r"(?:-r[\s=]*|--requirement[\s=]+)(.+)", line)
         if included:
             other = Path(os.path.normpath(file.parent / included[1]))
             if other in including:
                 raise RequirementsError(f"{file} includes itself through {other}", fix="remove the line")
-            yield from _lines(other, (*including, file))
+            yield from _lines(other, (*including, file), context)
         elif line:
             yield _Written(line, file, number)
 
@@ -189,12 +213,12 @@ def _joined(text: str) -> Iterator[tuple[int, str]]:
         yield first, begun
 
 
-def _project_table(file: Path) -> dict[str, list[str]]:
+def _project_table(file: Path, context: Path) -> dict[str, list[str]]:
     """[project] of pyproject.toml, empty where there is none."""
     if not os.path.lexists(file):
         return {}
     try:
-        table = tomllib.loads(read_file(file).decode())
+        table = tomllib.loads(_read(file, context).decode())
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RequirementsError(f"{file} cannot be read: {error}", fix="correct the file") from error
     project = table.get("project", {})

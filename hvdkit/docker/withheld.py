@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hvdkit.credentials import masked
 from hvdkit.docker.requirements import Requirements
-from hvdkit.files import read_file
+from hvdkit.files import is_inside, read_file
 from hvdkit.migrate.project.texts import files_in
 
 # Where a project says what it needs and where from, besides what was read for the image. Programs read none.
@@ -20,7 +20,8 @@ _LISTS = (
 def withheld(context: Path, needed: Requirements) -> tuple[Path, ...]:
     """Those files, absolute. context: the project's folder."""
     listed = {file for file in files_in([context]) if any(fnmatch(file.name, each) for each in _LISTS)}
-    files = {*listed, *(file for file in needed.files if file.is_relative_to(context))}
+    # An image gets a link, and not what it leads to outside of the project.
+    files = {*(file for file in listed if is_inside(file, context)), *needed.files}
     return tuple(sorted(file for file in files if _holds_credentials(file)))
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from hvdkit.cli import main
 from hvdkit.docker.requirements import Requirements, RequirementsError, find_requirements
 from hvdkit.docker.script import read_script
 from tests.files import write_files
@@ -116,3 +117,72 @@ def test_imports_of_every_file_of_the_project_that_is_used(tmp_path: Path) -> No
     needed = found(tmp_path, files, "tools/train.py")
     assert needed.lines == ("opencv-python-headless", "pillow", "pyyaml")
     assert needed.unknown == ((tmp_path / "src/models/net.py", 2, "unheard_of_module"),)
+
+
+SECRET = "[default]\naws_secret_access_key = wJalrXUtnFEMI\n"
+
+
+def link(path: Path, target: str) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.symlink_to(target)
+
+
+@pytest.mark.parametrize(
+    ("files", "links", "named"),
+    [
+        ({}, {"requirements.txt": "../theirs"}, "requirements.txt leads to "),
+        ({"requirements.txt": "-r ../theirs\n"}, {}, "theirs is outside "),
+        ({"requirements.txt": "-r sub/b.txt\n", "sub/b.txt": "-r../../theirs\n"}, {}, "theirs is outside "),
+        ({"requirements.txt": "-r {outside}\n"}, {}, "theirs is outside "),
+        ({"requirements.txt": "-r b.txt\n"}, {"b.txt": "../theirs"}, "b.txt leads to "),
+        ({"requirements.txt": "-r sub/theirs\n"}, {"sub": ".."}, "sub/theirs leads to "),
+        ({}, {"pyproject.toml": "../theirs"}, "pyproject.toml leads to "),
+        ({"requirements.txt": "-r .git/config\n", ".git/config": SECRET}, {}, "keeps out of the image"),
+        ({"requirements.txt": "-r a.txt\n", ".env": SECRET}, {"a.txt": ".env"}, "keeps out of the image"),
+        (
+            {"requirements.txt": "-r .config/gcloud/x\n", ".config/gcloud/x": SECRET},
+            {},
+            "keeps out of the image",
+        ),
+    ],
+)
+def test_what_is_not_the_projects_is_named_and_not_read(
+    tmp_path: Path,
+    files: dict[str, str],
+    links: dict[str, str],
+    named: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    outside, project = tmp_path / "theirs", tmp_path / "project"
+    outside.write_text(SECRET)
+    texts = {name: text.format(outside=outside) for name, text in files.items()}
+    write_files(project, {"train.py": HOROVOD, **texts}.items())
+    for name, target in links.items():
+        link(project / name, target)
+    monkeypatch.chdir(project)
+    before = sorted(project.rglob("*"))
+    assert main(["docker", "train.py"]) == 2
+    said = "".join(capsys.readouterr())
+    assert named in said and "wJalr" not in said and "fix: copy the lines" in said
+    assert sorted(project.rglob("*")) == before
+
+
+def test_a_script_that_is_a_link_out_of_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The image would have a link that leads nowhere."""
+    write_files(tmp_path, {"theirs.py": HOROVOD, "project/x": ""}.items())
+    link(tmp_path / "project" / "train.py", "../theirs.py")
+    monkeypatch.chdir(tmp_path / "project")
+    assert main(["docker", "train.py"]) == 2
+    assert "train.py leads to " in capsys.readouterr().err
+
+
+def test_a_module_that_is_a_link_out_of_the_project(tmp_path: Path) -> None:
+    """The image has no such module: it is named, and what the file imports is not."""
+    (tmp_path / "theirs.py").write_text("import pandas\n")
+    link(tmp_path / "project" / "helper.py", "../theirs.py")
+    needed = found(tmp_path / "project", {"train.py": "import helper\n" + HOROVOD})
+    assert [module for _, _, module in needed.unknown] == ["helper"]
+    assert needed.lines == ()

@@ -113,9 +113,9 @@ def run_command(ground: Ground, kind: str, command: Sequence[str], setting: Sett
     start = preflight.start(ground.report, wanted)
     environ = environment.for_launcher({**os.environ, **setting.variables})
     with tempfile.TemporaryDirectory(prefix="hvdkit-bench-") as name:
-        outcome = job.run(start, command, environ, 0, Path(name), shown=False)
+        outcome = job.run(start, command, environ, 0, Path(name))
         log = Path(name, "rank.0.log")
-        output = log.read_text(encoding="utf-8") if log.exists() else ""
+        output = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
     if outcome.code:
         first = outcome.first
         who = f"rank {first.rank} on {first.host}" if first else "the launcher"

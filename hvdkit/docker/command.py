@@ -145,7 +145,8 @@ def _check_places(context: Path, script: Path, folder: Path) -> None:
         raise UsageError(
             f"{script} leads to {os.path.realpath(script)}, outside the current folder",
             "the image gets a copy of the current folder, in which the link leads nowhere",
-            f"replace the link with a copy: cp --remove-destination {word(os.path.realpath(script))} {word(script)}",
+            "replace the link with a copy: "
+            f"cp --remove-destination {word(os.path.realpath(script))} {word(script)}",
         )
     if not folder.is_relative_to(context):
         raise UsageError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import io
 import os
 import sys
@@ -93,6 +92,7 @@ def _measure(report: Report, wanted: Examination) -> list[Measured]:
     from hvdkit.launch import environment, job, preflight
     from hvdkit.launch.horovodrun import Start
     from hvdkit.launch.hosts import Host, HostList
+    from hvdkit.launch.screen import Screen
 
     if any(finding.level is Level.ERROR for finding in report.findings):
         _say("allreduce not measured: fix the errors first")
@@ -100,10 +100,11 @@ def _measure(report: Report, wanted: Examination) -> list[Measured]:
     _say("measuring allreduce")
     listed = wanted.hosts or HostList((Host("localhost", 2),))
     start = preflight.start(report, Start(listed.slots, listed, "", ssh=wanted.ssh))
-    with contextlib.redirect_stdout(io.StringIO()) as output:
-        command = interpreter.module("hvdkit.doctor.allreduce")
-        job.run(start, command, environment.for_launcher(os.environ), 0, None)
-    results = allreduce.find(output.getvalue())
+    output = io.BytesIO()
+    command = interpreter.module("hvdkit.doctor.allreduce")
+    environ = environment.for_launcher(os.environ)
+    job.run(start, command, environ, 0, None, screen=Screen(out=output))
+    results = allreduce.find(output.getvalue().decode())
     if not results:
         raise MeasureError(
             "the allreduce job printed no result", why="its output is above", fix="hvdkit run -np 2 true"

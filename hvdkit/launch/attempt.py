@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from hvdkit.launch import job, preflight
 from hvdkit.launch.horovodrun import Start
 from hvdkit.launch.hosts import HostList
 from hvdkit.launch.job import Outcome
+from hvdkit.launch.screen import Screen
 from hvdkit.launch.watch import Watch
 from hvdkit.launch.world import RESTARTED, RESTARTS
 
@@ -51,7 +51,7 @@ def examined(wanted: Wanted, used: HostList, ranks: int, say: Callable[[str], No
 
 
 def attempt(
-    wanted: Wanted, used: HostList, ranks: int, report: Report, number: int, say: Callable[[str], None]
+    wanted: Wanted, used: HostList, ranks: int, report: Report, number: int, screen: Screen
 ) -> Outcome:
     """Run the ranks to their end on hosts that were examined. number: how often the job was started before.
 
@@ -59,22 +59,23 @@ def attempt(
     """
     preflight.judge(report, wanted.force)
     start = preflight.start(report, replace(wanted.start, hosts=used, ranks=ranks))
-    watch = Watch(ranks, say) if wanted.watched and ranks > 1 else None
+    watch = Watch(ranks, screen.say) if wanted.watched and ranks > 1 else None
     environ = {**wanted.environ, RESTARTS: str(wanted.restarts), RESTARTED: str(number)}
     folder = wanted.log_dir
     if folder is not None and number:
         folder = folder / f"restart.{number}"
-    outcome = job.run(start, wanted.command, environ, wanted.ctrl_port, folder, watch)
-    _tell(outcome, say)
+    outcome = job.run(start, wanted.command, environ, wanted.ctrl_port, folder, watch, screen)
+    _tell(outcome, screen)
     return outcome
 
 
-def _tell(outcome: Outcome, say: Callable[[str], None]) -> None:
+def _tell(outcome: Outcome, screen: Screen) -> None:
+    say = screen.say
     if outcome.parted is not None:
         say(f"the ranks have diverged, and the job was stopped: {outcome.parted}")
     if outcome.first is not None:
         if outcome.traceback:
-            print(outcome.traceback, file=sys.stderr)
+            screen.line(outcome.traceback)
         say(f"rank {outcome.first.rank} on {outcome.first.host} failed first: {_how(outcome.first.code)}")
         if outcome.shut_down:
             where = f" ({outcome.uneven})" if outcome.uneven else ""

@@ -125,6 +125,7 @@ def main(argv: list[str]) -> int:
     from hvdkit.launch import preflight, restarts
     from hvdkit.launch.attempt import Wanted
     from hvdkit.launch.horovodrun import Start, find_horovodrun
+    from hvdkit.launch.screen import Screen
 
     find_horovodrun()
     script = preflight.script_of(command)
@@ -152,7 +153,7 @@ def main(argv: list[str]) -> int:
         force=asked.force,
         restarts=asked.restarts,
     )
-    return restarts.run(wanted, ranks, least, _say).code
+    return restarts.run(wanted, ranks, least, Screen()).code
 
 
 def _positive(number: int) -> int:

@@ -21,11 +21,16 @@ from hvdkit.launch.horovodrun import Start, command_line
 from hvdkit.launch.lifeline import Lifeline, RankEnd
 from hvdkit.launch.orphans import die_with_parent
 from hvdkit.launch.output import Output, lines
+from hvdkit.launch.screen import Screen
+from hvdkit.launch.signals import heeded
 from hvdkit.launch.watch import Watch
 from hvdkit.sync.folder import VARIABLE
 
 # Seconds for the other ranks to end by themselves, with their own words, once one has failed.
 _FOLLOW_S = 3.0
+# 128 + the signals by which a library ends a process: SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV.
+_CRASHES = frozenset(128 + number for number in (4, 6, 7, 8, 11))
+_UNCAUGHT = 1  # what Python exits with
 _END_S = 15.0
 _LAUNCHER_S = 10.0
 
@@ -57,37 +62,27 @@ def run(
     ctrl_port: int,
     log_dir: Path | None,
     watch: Watch | None = None,
-    shown: bool = True,
+    screen: Screen | None = None,
 ) -> Outcome:
     """Start a job and stay with it. However this is left, no rank runs on any host afterwards.
 
     environ: all that the ranks are given. ctrl_port: where they report to, 0 for any. watch: what compares
-        the ranks; None for a job that nobody watches. shown: whether what the ranks print is printed here.
+        the ranks; None for a job that nobody watches. screen: shows what they print; None shows nothing.
     Raises: ControlPortError, LauncherError, KeyboardInterrupt.
     """
     token = uuid.uuid4().hex
-    lifeline = _listen(start, ctrl_port, token, watch)
-    shim = interpreter.module("hvdkit.launch.rank", "{}:{}".format(*lifeline.address), "--")
-    full = command_line(start, [*shim, *command])
-    with Output(log_dir, lambda: lifeline.has_failure, shown) as output, _interruptible():
-        launcher = subprocess.Popen(
+    with Output(log_dir, lambda: lifeline.has_failure, screen) as output, _interruptible():
+        lifeline = _listen(start, ctrl_port, token, watch, output)
+        shim = interpreter.module("hvdkit.launch.rank", "{}:{}".format(*lifeline.address), "--")
+        full = command_line(start, [*shim, *command])
+        launcher = _launcher(
             full,
-            env={
-                **environ,
-                "HVDKIT_JOB": token,
-                VARIABLE: "1" if watch else "",
-                world.VARIABLE: start.world,
-            },
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,  # Ctrl-C reaches us alone; the ranks hear it from us
-            preexec_fn=die_with_parent,  # horovodrun hangs when nobody reads what it prints
+            {**environ, "HVDKIT_JOB": token, VARIABLE: "1" if watch else "", world.VARIABLE: start.world},
         )
         reader = threading.Thread(target=_forward, args=(launcher, output), daemon=True)
         reader.start()
         try:
-            _stay(launcher, lifeline, watch)
+            _stay(launcher, lifeline, watch, start.ranks)
         finally:
             lifeline.close()
             lifeline.wait(_END_S)
@@ -103,10 +98,13 @@ def run(
         return replace(outcome, uneven=watch.uneven(left) if outcome.shut_down else "")
 
 
-def _listen(start: Start, ctrl_port: int, token: str, watch: Watch | None) -> Lifeline:
+def _listen(start: Start, ctrl_port: int, token: str, watch: Watch | None, output: Output) -> Lifeline:
     address = start.route.interfaces[start.launcher].address if start.route else "127.0.0.1"
+    gathers = bool(start.world)
     try:
-        return Lifeline(address, ctrl_port, token, watch, gathered=start.ranks if start.world else 0)
+        return Lifeline(
+            address, ctrl_port, token, start.ranks, watch=watch, gathers=gathers, take=output.take
+        )
     except OSError as error:
         raise ControlPortError(
             f"port {ctrl_port} on {address}: {error.strerror}",
@@ -115,15 +113,27 @@ def _listen(start: Start, ctrl_port: int, token: str, watch: Watch | None) -> Li
         ) from None
 
 
+def _launcher(full: Sequence[str], environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        full,
+        env=environ,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,  # Ctrl-C reaches us alone; the ranks hear it from us
+        preexec_fn=die_with_parent,  # horovodrun hangs when nobody reads what it prints
+    )
+
+
 def _forward(launcher: subprocess.Popen[bytes], output: Output) -> None:
     assert launcher.stdout is not None
     for line in lines(launcher.stdout):
         output.line(line)
 
 
-def _stay(launcher: subprocess.Popen[bytes], lifeline: Lifeline, watch: Watch | None) -> None:
-    """Return when the launcher has ended, some time after the first rank has failed, or at once where the
-    ranks have parted.
+def _stay(launcher: subprocess.Popen[bytes], lifeline: Lifeline, watch: Watch | None, ranks: int) -> None:
+    """Return when the launcher or all ranks have ended, some time after the first rank has failed, or at once
+    where the ranks have parted.
     """
     failed = None
     while launcher.poll() is None:
@@ -133,7 +143,7 @@ def _stay(launcher: subprocess.Popen[bytes], lifeline: Lifeline, watch: Watch | 
                 return
         if failed is None and lifeline.has_failure:
             failed = time.monotonic()
-        if failed is not None and time.monotonic() - failed > _FOLLOW_S:
+        if failed is not None and (len(lifeline.ended) == ranks or time.monotonic() - failed > _FOLLOW_S):
             return
         time.sleep(0.1)
 
@@ -141,9 +151,10 @@ def _stay(launcher: subprocess.Popen[bytes], lifeline: Lifeline, watch: Watch | 
 def _outcome(code: int, ended: Sequence[RankEnd], output: Output, ranks: int) -> Outcome:
     first = first_failure(ended, output)
     if first is not None:
-        others_left = output.has_lost_others(first.rank) and any(not end.failed for end in ended)
-        left = output.was_shut_down(first.rank) or others_left
-        return Outcome(first.code or 1, first, output.traceback(first.rank), left)
+        words = output.words(first.rank)
+        others_left = words.has_lost_others and any(not end.failed for end in ended)
+        left = words.was_shut_down or others_left
+        return Outcome(first.code or 1, first, words.traceback, left)
     if len({end.rank for end in ended}) == ranks:
         return Outcome(0)
     # Nobody failed and somebody never was: the launcher's own error, which it has printed.
@@ -151,13 +162,19 @@ def _outcome(code: int, ended: Sequence[RankEnd], output: Output, ranks: int) ->
 
 
 def first_failure(ended: Sequence[RankEnd], output: Output) -> RankEnd | None:
-    """The first rank that failed by itself, not because a different rank did or it was asked to end."""
+    """The first rank that failed by itself, not because a different rank did or it was asked to end; with the
+    exit code of its own error, where something ended it while that error closed it.
+    """
 
     def own(end: RankEnd) -> bool:
-        return output.has_own_error(end.rank) if end.stopped else not output.was_told(end.rank)
+        words = output.words(end.rank)
+        return words.has_own_error if end.stopped else not words.was_told
 
     failed = [end for end in ended if end.failed]
-    return next((end for end in failed if own(end)), next(iter(failed), None))
+    first = next((end for end in failed if own(end)), next(iter(failed), None))
+    if first is None or not (first.stopped or first.code in _CRASHES):
+        return first
+    return replace(first, code=_UNCAUGHT) if output.words(first.rank).has_own_error else first
 
 
 @contextmanager
@@ -167,7 +184,7 @@ def _interruptible() -> Iterator[None]:
     def interrupt(_signal: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    numbers = heeded((signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
     before = {number: signal.signal(number, interrupt) for number in numbers}
     try:
         yield

@@ -1,7 +1,8 @@
 """One rank's end of the lifeline: `python -m hvdkit.launch.rank ADDRESS:PORT -- COMMAND`, on the rank's host.
 
-Starts the command with the interface of this host that leads to the launcher, tells the launcher how it
-ended, and ends it when the launcher is gone. Whatever ends this process ends the command and its workers.
+Starts the command with the interface of this host that leads to the launcher, forwards what it prints, tells
+the launcher how it ended, and ends it when the launcher is gone. Whatever ends this process ends the command
+and its workers.
 """
 
 from __future__ import annotations
@@ -25,10 +26,15 @@ from hvdkit.launch.follower import Follower
 from hvdkit.launch.interfaces import own
 from hvdkit.launch.lifeline import BEAT_S, SILENCE_S
 from hvdkit.launch.orphans import die_with_parent
+from hvdkit.launch.signals import heeded
+from hvdkit.launch.streams import Forwarder
+from hvdkit.launch.wire import read_line
 from hvdkit.sync.folder import VARIABLE, prepare
 from hvdkit.sync.settings import VARIABLE as CHECK_SYNC
 
 _GRACE_S = 5.0
+_REST_S = 5.0  # for what the command has printed, once the launcher has ended the job
+_LONGEST_ANSWER = 1 << 20  # where all ranks are
 _SENDING = threading.Lock()
 _LOCAL_RANKS = ("HOROVOD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID")
 _RANKS = ("HOROVOD_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
@@ -38,36 +44,71 @@ def main(address: str, command: list[str]) -> int:
     """Run the command as this rank; its exit code, 128 + N where signal N ended it."""
     rank = rank_of(os.environ)
     name = f"rank {rank} on {socket.gethostname()}"
-    host, _, port = address.rpartition(":")
     try:
-        line = socket.create_connection((host, int(port)), timeout=SILENCE_S)
-        # For sending: what the watch records may take longer than a beat.
-        out = line.dup()
-        out.settimeout(SILENCE_S)
-        environ = _expected(line, out, rank)
+        line, prints, environ = _connected(address, rank)
     except (OSError, ValueError, TypeError) as error:
         print(f"hvdkit: {name} cannot reach the launcher at {address}: {error}", file=sys.stderr)
         return 1
-    environ.update(interface_variables(line.getsockname()[0], environ.get(world.VARIABLE, "")))
-    asked = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    # For sending: what the watch records may take longer than a beat.
+    out = line.dup()
+    out.settimeout(SILENCE_S)
+    asked, over = threading.Event(), threading.Event()
+    for number in heeded((signal.SIGTERM, signal.SIGINT, signal.SIGHUP)):
         signal.signal(number, lambda *_: asked.set())
     with _watched(environ) as folder:
-        child = subprocess.Popen(command, env=environ, start_new_session=True, preexec_fn=die_with_parent)
+        child = _started(command, environ)
+        assert child.stdout is not None and child.stderr is not None
+        forwarder = Forwarder(prints, child.stdout, child.stderr)
         # Not in the handler: this thread waits for the child, and holds meanwhile what _end asks.
-        threading.Thread(target=_stop_when, args=(asked, out, child), daemon=True).start()
-        threading.Thread(target=_stay, args=(line, out, child, name), daemon=True).start()
+        threading.Thread(target=_stop_when, args=(asked, over, out, child), daemon=True).start()
+        threading.Thread(target=_stay, args=(line, over, out, child, name), daemon=True).start()
         follower = Follower(folder, child.pid, functools.partial(_send, out)) if folder else None
         code = child.wait()
         _end(child)  # workers that it left behind
         if follower is not None:
             follower.end()
+    forwarder.finish()
     code = code if code >= 0 else 128 - code
-    _send(out, {"exit": code})
+    if code:
+        _send(out, {"exit": code})  # at once: the first to fail is named
+        over.wait()  # see Lifeline: a rank that is seen to fail has all others ended
+        forwarder.join(_REST_S)
+    else:
+        while not forwarder.join(BEAT_S) and not over.is_set():
+            continue  # a launcher whose terminal is paused reads on later
+        _send(out, {"exit": code})
     return code
 
 
-def _expected(line: socket.socket, out: socket.socket, rank: int) -> dict[str, str]:
+def _connected(address: str, rank: int) -> tuple[socket.socket, socket.socket, dict[str, str]]:
+    """The lifeline, the connection for what the command prints, and the command's variables, once the
+    launcher expects this rank. Raises: OSError, ValueError, TypeError.
+    """
+    host, _, port = address.rpartition(":")
+    line = socket.create_connection((host, int(port)), timeout=SILENCE_S)
+    environ = _expected(line, rank)
+    prints = socket.create_connection((host, int(port)), timeout=SILENCE_S)
+    _send(prints, {"job": os.environ.get("HVDKIT_JOB", ""), "rank": rank, "streams": True})
+    prints.settimeout(None)  # a terminal that is paused holds up what is printed
+    environ.update(interface_variables(line.getsockname()[0], environ.get(world.VARIABLE, "")))
+    # Under mpirun a rank has a terminal of its own, which Python writes to line by line.
+    environ.setdefault("PYTHONUNBUFFERED", "1")
+    return line, prints, environ
+
+
+def _started(command: list[str], environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        command,
+        env=environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+        start_new_session=True,
+        preexec_fn=die_with_parent,
+    )
+
+
+def _expected(line: socket.socket, rank: int) -> dict[str, str]:
     """This process's variables, with those of the world that its command belongs to, once the launcher
     expects this rank. Raises: OSError, ValueError, TypeError.
     """
@@ -75,24 +116,13 @@ def _expected(line: socket.socket, out: socket.socket, rank: int) -> dict[str, s
     kind = os.environ.get(world.VARIABLE, "")
     with world.free_port() as held:
         local = next((int(os.environ[name]) for name in _LOCAL_RANKS if name in os.environ), 0)
-        _send(out, {**hello, "port": held.getsockname()[1], "local_rank": local} if kind else hello)
+        _send(line, {**hello, "port": held.getsockname()[1], "local_rank": local} if kind else hello)
         while True:
-            answer = _line(line)
+            answer = read_line(line, SILENCE_S, _LONGEST_ANSWER).strip()
             if not kind:
                 return dict(os.environ)
             if answer:  # an empty line is a sign of life: not all ranks have come
-                return world.rank_environment(kind, rank, world.separated(answer), os.environ)
-
-
-def _line(line: socket.socket) -> str:
-    """The next line, and nothing of what follows it. Raises: OSError."""
-    read = bytearray()
-    while not read.endswith(b"\n"):
-        byte = line.recv(1)
-        if not byte:
-            raise ConnectionError("it does not expect this rank")
-        read += byte
-    return read.decode().strip()
+                return world.rank_environment(kind, rank, world.separated(answer.decode()), os.environ)
 
 
 @contextlib.contextmanager
@@ -108,9 +138,12 @@ def _watched(environ: dict[str, str]) -> Iterator[Path | None]:
         yield Path(name)
 
 
-def _stop_when(asked: threading.Event, line: socket.socket, child: subprocess.Popen[bytes]) -> None:
+def _stop_when(
+    asked: threading.Event, over: threading.Event, line: socket.socket, child: subprocess.Popen[bytes]
+) -> None:
     asked.wait()
     _stop(line, child)
+    over.set()
 
 
 def _stop(line: socket.socket, child: subprocess.Popen[bytes]) -> None:
@@ -133,7 +166,13 @@ def interface_variables(address: str, world: str = "") -> dict[str, str]:
     return dict.fromkeys(readers, name) if name else {}
 
 
-def _stay(line: socket.socket, out: socket.socket, child: subprocess.Popen[bytes], name: str) -> None:
+def _stay(
+    line: socket.socket,
+    over: threading.Event,
+    out: socket.socket,
+    child: subprocess.Popen[bytes],
+    name: str,
+) -> None:
     """Show signs of life, and end the child when the launcher shows none."""
     line.settimeout(BEAT_S)
     heard = time.monotonic()
@@ -153,6 +192,7 @@ def _stay(line: socket.socket, out: socket.socket, child: subprocess.Popen[bytes
                 f"hvdkit: the launcher is gone or stopped the job; {name} exits", file=sys.stderr, flush=True
             )
         _stop(out, child)
+    over.set()
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:

@@ -7,7 +7,6 @@ its attempt, nothing is handed from one attempt to the next, and nobody joins a 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
 
 from hvdkit.doctor.session import Report
@@ -15,19 +14,21 @@ from hvdkit.errors import HvdkitError
 from hvdkit.launch.attempt import Wanted, attempt, examined
 from hvdkit.launch.hosts import HostList, enough
 from hvdkit.launch.job import Outcome
+from hvdkit.launch.screen import Screen
 
 _FIRST_PAUSE_S = 5.0
 _LONGEST_PAUSE_S = 60.0
 
 
-def run(wanted: Wanted, ranks: int, least: int, say: Callable[[str], None]) -> Outcome:
+def run(wanted: Wanted, ranks: int, least: int, screen: Screen) -> Outcome:
     """Start a job, and at most `wanted.restarts` times again where a rank fails or is lost.
 
     ranks: wanted. least: so many are enough for another start; where fewer have room, that start is missed.
     Raises: PreflightError, where the first start is prevented, and what job.run raises.
     """
+    say = screen.say
     used = enough(wanted.named, ranks)
-    outcome = attempt(wanted, used, ranks, examined(wanted, used, ranks, say), 0, say)
+    outcome = attempt(wanted, used, ranks, examined(wanted, used, ranks, say), 0, screen)
     pause = _FIRST_PAUSE_S
     for number in range(1, wanted.restarts + 1):
         if outcome.code == 0 or outcome.parted is not None:
@@ -48,7 +49,7 @@ def run(wanted: Wanted, ranks: int, least: int, say: Callable[[str], None]) -> O
         used = enough(left, now)
         say(f"starting {now} {'rank' if now == 1 else 'ranks'} on {used.argument}")
         try:
-            outcome = attempt(wanted, used, now, report, number, say)
+            outcome = attempt(wanted, used, now, report, number, screen)
         except HvdkitError as error:
             say(f"no start: {error}")
     return outcome

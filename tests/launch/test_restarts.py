@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +18,7 @@ from hvdkit.launch.hosts import HostList, parse_hosts
 from hvdkit.launch.job import Outcome
 from hvdkit.launch.lifeline import RankEnd
 from hvdkit.launch.preflight import PreflightError
+from hvdkit.launch.screen import Screen
 
 HOSTS = parse_hosts("a:2,b:2")
 LOST = Outcome(1, RankEnd(3, "b", None))
@@ -27,7 +29,7 @@ class Job:
     """answering: hosts that answer before each start. outcomes: of each start, or what prevents it."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, answering: list[str], outcomes: list[Any]) -> None:
-        self.said: list[str] = []
+        self._err = io.BytesIO()
         self.pauses: list[float] = []
         self.started: list[tuple[str, int, int]] = []
         self.findings: list[tuple[Finding, ...]] = []
@@ -38,7 +40,11 @@ class Job:
 
     def run(self, times: int, least: int) -> Outcome:
         wanted = Wanted(HOSTS, Start(4, HOSTS, "gloo"), ["python", "train.py"], {}, restarts=times)
-        return restarts.run(wanted, 4, least, self.said.append)
+        return restarts.run(wanted, 4, least, Screen(io.BytesIO(), self._err))
+
+    @property
+    def said(self) -> list[str]:
+        return self._err.getvalue().decode().replace("hvdkit: ", "").splitlines()
 
     def _examined(self, wanted: Wanted, used: HostList, *_: object) -> Report:
         there = tuple(next(self._answering))

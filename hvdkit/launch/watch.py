@@ -6,48 +6,36 @@ record is in hvdkit.sync; it arrives over the lifeline.
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
 from hvdkit.errors import HvdkitError
-from hvdkit.sync import stack
+from hvdkit.launch.standing import Standing
 from hvdkit.sync.disagreement import differing, in_words, out_of_sync
 from hvdkit.sync.evidence import Evidence
 from hvdkit.sync.stack import Frame
 
-# The bounds that docs/run.md states.
-STOPPED_S = 5.0
-WAIT_S = 20.0
+_OPEN = 8  # comparisons of an optimizer that some ranks have not come to; what is older, they never do
 
-
-@dataclass(frozen=True)
-class _At:
-    """Where a rank is, and since when. stopped: its process is, by a signal."""
-
-    host: str
-    process: int
-    steps: int
-    waits: bool
-    stopped: bool
-    since: float
+# What an optimizer is called, and the ranks that share it.
+_Key = tuple[str, tuple[int, ...]]
 
 
 class Watch:
     """One job's. Events are put in by any thread, and looked at by one."""
 
     def __init__(self, ranks: int, say: Callable[[str], None], clock: Callable[[], float] = time.monotonic):
-        self._say, self._clock = say, clock
-        self._ranks = ranks
+        self._say = say
         self._events: SimpleQueue[tuple[int, str, Mapping[str, Any]]] = SimpleQueue()
-        self._at: dict[int, _At] = {}
-        self._stacks: dict[int, list[Frame]] = {}  # of ranks that have not moved since
-        self._states: dict[tuple[str, int], dict[int, Mapping[str, Any]]] = {}
-        self._agreed: set[str] = set()
-        self._ended: set[int] = set()  # hvd.shutdown()
-        self._left: set[int] = set()  # its process ended well
+        self._standing = Standing(ranks, clock)
+        self._states: dict[_Key, dict[int, dict[int, Mapping[str, Any]]]] = {}  # by step, by rank
+        self._agreed: set[_Key] = set()
         self._devices: dict[tuple[str, str], int] = {}
         self._said: set[object] = set()
         self.parted: HvdkitError | None = None
@@ -57,58 +45,75 @@ class Watch:
         self._events.put((rank, host, event))
 
     def look(self) -> None:
-        """Handle a message. Sets `parted` where the ranks no longer train the same model; says the rest."""
+        """Handle what was heard. Sets `parted` where the ranks no longer train one model; says the rest."""
         while not self._events.empty():
             rank, host, event = self._events.get()
-            if "at" in event:
-                process, steps, waits, stopped = event["at"]
-                self._at[rank] = _At(host, process, steps, bool(waits), bool(stopped), self._clock())
-                self._stacks.pop(rank, None)
-            if "stack" in event:
-                self._stacks[rank] = [Frame(*frame) for frame in event["stack"]]
-            if "left" in event:
-                self._left.add(rank)
-            if "ended" in event:
-                self._ended.add(rank)
-            if "state" in event:
-                self._compare(rank, event["state"])
-                self._note_device(rank, host, event["state"]["device"])
-            if "no_overlap" in event:
-                self._say_once(
-                    "no_overlap",
-                    f"no reduction is under way when backward() ends ({event['no_overlap']}): gradients are "
-                    "reduced one after another inside step()\n"
-                    "  why: a model that is moved or converted after DistributedOptimizer is created loses "
-                    "the hooks that reduce its gradients\n"
-                    "  fix: .cuda(), .to() or .double() first, then DistributedOptimizer(...)",
-                )
-        self._look_for_stopped()
-        self._look_for_waiting()
+            with self._guarded():
+                self._handle(rank, host, event)
+        with self._guarded():
+            for what, text in (*self._standing.stopped(), *self._standing.waiting()):
+                self._say_once(what, text)
 
     def uneven(self, left: Iterable[int] = ()) -> str:
         """Which ranks ended their training first, and where each rank was; "" where that is not known.
 
         left: ranks that ended well, with or without hvd.shutdown().
         """
-        first = self._ended.union(left)
-        places = {at.steps + at.waits for at in self._at.values()}
-        if len(self._at) < self._ranks or (len(places) == 1 and len(first) in (0, self._ranks)):
-            return ""
+        return self._standing.uneven(left)
 
-        def place(rank: int, at: _At) -> str:
-            if at.waits:
-                return f"rank {rank} was in step {at.steps + 1}"
-            return f"rank {rank} {'ended' if rank in first else 'went on'} after {at.steps} steps"
+    @contextlib.contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """An error of the watch itself is one line, and ends no job that trains."""
+        try:
+            yield
+        except Exception as error:  # whatever it is, it is none of the job's
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            self._fault(f"{type(error).__name__}: {error}, {Path(place.filename).name}:{place.lineno}")
 
-        return "; ".join(place(rank, at) for rank, at in sorted(self._at.items()))
+    def _fault(self, what: str) -> None:
+        self._say_once(
+            "fault",
+            f"the watch failed and compares less from now on; the job is not affected ({what}); "
+            "--no-watch leaves it out",
+        )
+
+    def _handle(self, rank: int, host: str, event: Mapping[str, Any]) -> None:
+        if "at" in event:
+            process, steps, waits, stopped = event["at"]
+            self._standing.moved(rank, host, process, steps, bool(waits), bool(stopped))
+        if "stack" in event:
+            self._standing.found(rank, [Frame(*frame) for frame in event["stack"]])
+        if "left" in event:
+            self._standing.left(rank)
+        if "ended" in event:
+            self._standing.ended(rank)
+        if "fault" in event:
+            self._fault(f"rank {rank}, {event['fault']}")
+        if "state" in event:
+            self._note_device(rank, host, event["state"]["device"])
+            self._compare(rank, event["state"])
+        if "no_overlap" in event:
+            self._say_once(
+                "no_overlap",
+                f"no reduction is under way when backward() ends ({event['no_overlap']}): gradients are "
+                "reduced one after another inside step()\n"
+                "  why: a model that is moved or converted after DistributedOptimizer is created loses "
+                "the hooks that reduce its gradients\n"
+                "  fix: .cuda(), .to() or .double() first, then DistributedOptimizer(...)",
+            )
 
     def _compare(self, rank: int, state: Mapping[str, Any]) -> None:
-        key, step, ranks = str(state["key"]), int(state["step"]), list(state["ranks"])
-        heard = self._states.setdefault((key, step), {})
+        step, ranks = int(state["step"]), tuple(state["ranks"])
+        key = str(state["key"]), ranks
+        self._standing.trains_with(rank, ranks)
+        steps = self._states.setdefault(key, {})
+        heard = steps.setdefault(step, {})
         heard[rank] = state
-        if len(heard) < len(ranks):
+        while len(steps) > _OPEN:
+            del steps[min(steps)]
+        if not heard.keys() >= {*ranks}:
             return
-        del self._states[key, step]
+        self._states[key] = {later: steps[later] for later in steps if later > step}
         tables = [heard[each]["table"] for each in ranks]
         names = differing(tables)
         if not names:
@@ -117,7 +122,8 @@ class Watch:
         evidence = [
             replace(Evidence(**heard[each]["evidence"]), agreed=key in self._agreed) for each in ranks
         ]
-        error = out_of_sync(names, tables, evidence, ranks, f"after step {step} of {key.split()[0]}: ")
+        moment = f"after step {step} of {key[0].split()[0]}: "
+        error = out_of_sync(names, tables, evidence, ranks, moment)
         if self.parted is None and _is_one_model(evidence):
             self.parted = error
         elif self.parted is None:
@@ -137,58 +143,6 @@ class Watch:
                 "  why: they slow each other down, and NCCL refuses two ranks on a GPU\n"
                 "  fix: torch.cuda.set_device(hvd.local_rank()) before the model is moved",
             )
-
-    def _look_for_stopped(self) -> None:
-        for rank, at in self._at.items():
-            if not at.stopped:
-                self._said.discard(("stopped", rank))
-            elif self._clock() - at.since >= STOPPED_S:
-                self._say_once(
-                    ("stopped", rank),
-                    f"rank {rank} on {at.host} is stopped, and the others wait for it\n"
-                    f"  why: process {at.process} was stopped by a signal (SIGSTOP, Ctrl-Z, a debugger)\n"
-                    f"  fix: on {at.host}, kill -CONT {at.process}",
-                )
-
-    def _look_for_waiting(self) -> None:
-        waiting = [
-            rank
-            for rank, at in sorted(self._at.items())
-            if self._clock() - at.since >= WAIT_S and (at.waits or stack.waits(self._stacks.get(rank, [])))
-        ]
-        if not waiting:
-            return
-        steps = self._at[waiting[0]].steps
-        known = {rank: self._stacks.get(rank, []) for rank in self._at}
-        late = [
-            rank
-            for rank, at in sorted(self._at.items())
-            if not at.waits
-            and not at.stopped
-            and at.steps <= steps
-            and not stack.waits(known[rank])
-            # Outside of a step of Horovod's, who waits and who does not is known by the stack alone.
-            and (known[rank] or rank in self._left or self._at[waiting[0]].waits)
-        ]
-        if not late:
-            return
-        taken = ", ".join(str(self._at[rank].steps) for rank in late)
-        places = "".join(
-            f"\n  rank {rank} on {self._at[rank].host}: {stack.place(known[rank])}, for "
-            f"{self._clock() - self._at[rank].since:.0f} s, process {self._at[rank].process}"
-            for rank in late
-            if stack.place(known[rank]) and rank not in self._left
-        )
-        places += "".join(
-            f"\n  rank {rank} on {self._at[rank].host} has ended" for rank in late if rank in self._left
-        )
-        self._say_once(
-            ("late", *late),
-            f"{in_words(waiting)} waited {WAIT_S:.0f} s in step {steps + 1} for {in_words(late)}, "
-            f"which took {taken} and did not start it{places}\n"
-            "  why: fewer batches, a loop that ended early, or work that this rank does alone\n"
-            "  fix: the same number of steps on all ranks: DistributedSampler, drop_last=True",
-        )
 
     def _say_once(self, what: object, text: str) -> None:
         if what not in self._said:

@@ -17,7 +17,7 @@ class Keys:
         self._alike: Counter[str] = Counter()
 
     def of(self, optimizer: Any, shapes: Callable[[], object]) -> str:
-        """shapes: of what it trains, which tell optimizers of one class apart."""
+        """shapes: what tells optimizers of one class apart: of what it trains, and on which ranks."""
         if optimizer not in self._keys:
             digest = hashlib.sha256(str(shapes()).encode()).hexdigest()[:16]
             alike = f"{type(optimizer).__name__} {digest}"

@@ -13,14 +13,17 @@ from weakref import WeakKeyDictionary, WeakSet
 
 import torch
 from torch.optim import Optimizer
+from torch.utils.data import DataLoader
 
 from hvdkit.sync.collect import collect
 from hvdkit.sync.folder import Reader, Writer
 from hvdkit.sync.history import HISTORY
 from hvdkit.sync.keys import Keys
+from hvdkit.sync.settings import DEFAULT
 
 Named = list[tuple[str, torch.Tensor]]
 _IDLE = 2  # steps without an average under way before that is reported
+_APART = 100  # steps between two comparisons for an epoch: one of a few steps is not slowed down
 
 
 class Record:
@@ -33,22 +36,48 @@ class Record:
         self._idle: WeakKeyDictionary[Optimizer, int] = WeakKeyDictionary()
         self._overlapping: WeakSet[Optimizer] = WeakSet()
         self._named: WeakKeyDictionary[Optimizer, tuple[list[int], Named]] = WeakKeyDictionary()
+        self._epochs = 0
+        self._compared: WeakKeyDictionary[Optimizer, tuple[int, int]] = WeakKeyDictionary()
 
     def begin(self) -> None:
         """The process has imported torch: it is the one that trains, unless another one is known to be."""
         if not self._reader.at().process:
             self._writer.at(0, False)
 
-    def stepped_unwrapped(self, _: Optimizer) -> None:
+    def stepped_unwrapped(self, _: Optimizer, __: int) -> None:
         """An optimizer has taken a step in a job that Horovod does not connect."""
         self._steps += 1
         self._writer.at(self._steps, False)
 
-    def stepped(self, optimizer: Optimizer) -> None:
+    def stepped(self, optimizer: Optimizer, step: int) -> None:
         """An optimizer has taken a step. Steps that reduce nothing are no steps of the job."""
         if hasattr(optimizer, "_requires_update"):
             self._steps += 1
             self._writer.at(self._steps, False)
+        if self._is_due(optimizer, step):
+            with self._writer.guarded(f"recording step {step} of {type(optimizer).__name__}"):
+                self._record(optimizer, step)
+
+    def _is_due(self, optimizer: Optimizer, step: int) -> bool:
+        """After steps 1, 10, 100, ..., and after the first step of an epoch. The same on all ranks, whose
+        epochs have the same steps.
+        """
+        epoch, last = self._compared.get(optimizer, (0, 0))
+        if step not in DEFAULT and (epoch == self._epochs or step - last < _APART):
+            return False
+        self._compared[optimizer] = self._epochs, step
+        return True
+
+    def watch_epochs(self) -> None:
+        """Note where a loader of the script begins."""
+        begin = DataLoader.__iter__
+
+        @functools.wraps(begin)
+        def noted(loader: DataLoader[Any]) -> Any:
+            self._epochs += 1
+            return begin(loader)
+
+        DataLoader.__iter__ = noted  # type: ignore[method-assign]
 
     def watch_end(self) -> None:
         """Note hvd.shutdown(): the other ranks' next average fails for it."""
@@ -62,6 +91,20 @@ class Record:
             shut_down()
 
         operations.shutdown = shutdown
+
+    def watch_calls(self) -> None:
+        """Note each collective that has ended: a process that waits again and again is not stuck."""
+        import horovod.torch.mpi_ops as operations
+
+        wait = operations.synchronize
+
+        @functools.wraps(wait)
+        def synchronize(handle: Any) -> Any:
+            result = wait(handle)
+            self._writer.called()
+            return result
+
+        operations.synchronize = synchronize
 
     def watch_waits(self) -> None:
         """Note when Horovod's optimizer waits for averages, and whether any was under way by then."""
@@ -89,7 +132,7 @@ class Record:
             if self._idle[optimizer] == _IDLE:
                 self._writer.event({"no_overlap": type(optimizer).__name__})
 
-    def state(self, optimizer: Optimizer, step: int) -> None:
+    def _record(self, optimizer: Optimizer, step: int) -> None:
         """Record the state after a step of an optimizer, for the ranks that share it."""
         import horovod.torch as hvd
 
@@ -110,7 +153,7 @@ class Record:
         self._writer.event(
             {
                 "state": {
-                    "key": self._keys.of(optimizer, lambda: _shapes(optimizer)),
+                    "key": self._keys.of(optimizer, lambda: (list(ranks), _shapes(optimizer))),
                     "step": step,
                     "ranks": list(ranks),
                     "table": table,

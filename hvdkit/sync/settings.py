@@ -5,14 +5,15 @@ from __future__ import annotations
 from hvdkit.errors import UsageError
 
 VARIABLE = "HVDKIT_CHECK_SYNC"
-DEFAULT = (1, 10, 100)
+# 1, 10, 100, ...: what goes wrong early is found early, and a long job is compared to its end.
+DEFAULT = tuple(10**power for power in range(19))  # to the largest step that 64 bits count
 OFF = ("", "0")
 
 
 def steps_due(value: str) -> frozenset[int]:
     """The steps of each optimizer after which the ranks are compared; none where it is switched off.
 
-    value: "" or "0" off, "1" after steps 1, 10 and 100, else steps as in "1,5,50".
+    value: "" or "0" off, "1" after steps 1, 10, 100, 1,000 and so on, else steps as in "1,5,50".
 
     Raises UsageError for anything else.
     """
@@ -26,6 +27,6 @@ def steps_due(value: str) -> frozenset[int]:
         raise UsageError(
             f"{VARIABLE}={value!r}",
             why="it is neither an on/off value nor a list of steps",
-            fix=f"{VARIABLE}=1 for steps 1, 10 and 100, or {VARIABLE}=1,5,50",
+            fix=f"{VARIABLE}=1 for steps 1, 10, 100 and so on, or {VARIABLE}=1,5,50",
         )
     return frozenset(map(int, steps))

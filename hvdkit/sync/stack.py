@@ -73,7 +73,24 @@ def waits(frames: list[Frame]) -> bool:
     return False
 
 
+def own(frames: list[Frame]) -> list[Frame]:
+    """The calls of the script and its modules, outermost first."""
+    return [frame for frame in reversed(frames) if not _LIBRARY.search(frame.file)]
+
+
+def parting(stacks: list[list[Frame]]) -> int | None:
+    """The first depth at which stacks, outermost call first, are at different lines; None where at none."""
+    for depth in range(max(map(len, stacks))):
+        if len({frames[depth][:2] if depth < len(frames) else None for frames in stacks}) > 1:
+            return depth
+    return None
+
+
+def at(frame: Frame) -> str:
+    """A line, in words."""
+    return f"{frame.file}:{frame.line}, in {frame.function}"
+
+
 def place(frames: list[Frame]) -> str:
     """The line of the script, or of its modules, that is running; "" where there is none."""
-    own = next((frame for frame in frames if not _LIBRARY.search(frame.file)), None)
-    return f"{own.file}:{own.line}, in {own.function}" if own else ""
+    return at(own(frames)[-1]) if own(frames) else ""

@@ -108,26 +108,23 @@ def _watch_torch() -> None:
         from hvdkit.launch.world import VARIABLE as WORLD
 
         record.begin()
+        record.watch_epochs()
         if os.environ.get(WORLD):  # no Horovod, whose import the steps of a job are counted from
             from hvdkit.sync.watch import count_steps
 
-            count_steps(record.stepped_unwrapped, [])
+            count_steps(record.stepped_unwrapped)
 
 
 def _watch_operations() -> None:
-    from hvdkit.sync.watch import compare, count_steps, watch_operations
+    from hvdkit.sync.watch import compare_after, count_steps, watch_operations
 
     watch_operations()
     record = _record()
     if record:
         record.watch_end()
-    count_steps(
-        record.stepped if record else lambda _: None,
-        [
-            (steps_due(os.environ.get(VARIABLE, "")), compare),
-            *([(frozenset(DEFAULT), record.state)] if record else []),
-        ],
-    )
+        record.watch_calls()
+    comparison = compare_after(steps_due(os.environ.get(VARIABLE, "")))
+    count_steps(comparison, *([record.stepped] if record else []))
 
 
 def _watch_functions() -> None:

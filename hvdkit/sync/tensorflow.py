@@ -141,7 +141,7 @@ class Comparison:
             if step == 1:
                 print("hvdkit: check_sync: one rank, nothing to compare", file=sys.stderr)
             return
-        key = self._keys.of(optimizer, lambda: sorted(table))
+        key = self._keys.of(optimizer, lambda: (process_set.ranks, sorted(table)))
         name = f"hvdkit.check_sync.{key}"
         said = hvd.allgather_object((table, asdict(_evidence(optimizer))), name=name, process_set=process_set)
         tables = [each for each, _ in said]
@@ -168,18 +168,19 @@ class Record:
         ranks = _process_set(optimizer, hvd).ranks
         if hvd.rank() not in ranks or len(ranks) == 1:
             return
-        self._writer.event(
-            {
-                "state": {
-                    "key": self._keys.of(optimizer, lambda: sorted(table)),
-                    "step": step,
-                    "ranks": list(ranks),
-                    "table": table,
-                    "evidence": asdict(_evidence(optimizer)),
-                    "device": "",  # TensorFlow names no GPU so that two processes can tell it apart
+        with self._writer.guarded(f"recording step {step} of {type(optimizer).__name__}"):
+            self._writer.event(
+                {
+                    "state": {
+                        "key": self._keys.of(optimizer, lambda: (list(ranks), sorted(table))),
+                        "step": step,
+                        "ranks": list(ranks),
+                        "table": table,
+                        "evidence": asdict(_evidence(optimizer)),
+                        "device": "",  # TensorFlow names no GPU so that two processes can tell it apart
+                    }
                 }
-            }
-        )
+            )
 
 
 def _evidence(optimizer: Any) -> Evidence:

@@ -6,9 +6,9 @@ No hook changes what a call does. None talks to the other ranks but the comparis
 from __future__ import annotations
 
 import functools
-import itertools
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -64,10 +64,9 @@ def watch_functions() -> None:
 OfStep = Callable[[Optimizer, int], None]
 
 
-def count_steps(each: Callable[[Optimizer], None], due: Sequence[tuple[frozenset[int], OfStep]]) -> None:
-    """Call back after each step, and after some of an optimizer. One that a GradScaler skips counts, too.
-
-    due: numbers of steps, counted for each optimizer, and what to call with it and the number.
+def count_steps(*each: OfStep) -> None:
+    """Call back after each step with its number, counted for each optimizer. One that a GradScaler skips
+    counts, too.
     """
     taken: WeakKeyDictionary[Optimizer, int] = WeakKeyDictionary()
     updated: WeakSet[Optimizer] = WeakSet()
@@ -75,26 +74,37 @@ def count_steps(each: Callable[[Optimizer], None], due: Sequence[tuple[frozenset
     def after(optimizer: Optimizer) -> None:
         updated.clear()
         taken[optimizer] = step = taken.get(optimizer, 0) + 1
-        each(optimizer)
-        for steps, call in due:
-            if step in steps:
-                call(optimizer, step)
+        for call in each:
+            call(optimizer, step)
 
     around_steps(lambda _: None, updated.add, after)
     _count_scaled_steps(updated, after)
 
 
-# In the order of first comparisons, which ranks share; how many are still alive, they do not.
+# In the order of first comparisons, which the ranks of a process set share; how many are still alive, or are
+# of other sets, they do not.
 _PLACES: WeakKeyDictionary[Optimizer, int] = WeakKeyDictionary()
-_NUMBERS = itertools.count()
+_NUMBERS: Counter[tuple[int, ...]] = Counter()
 
 
-def compare(optimizer: Optimizer, step: int) -> None:
+def compare_after(steps: frozenset[int]) -> OfStep:
+    """What compares the ranks after these steps of each optimizer."""
+
+    def after(optimizer: Optimizer, step: int) -> None:
+        if step in steps:
+            _compare(optimizer, step)
+
+    return after
+
+
+def _compare(optimizer: Optimizer, step: int) -> None:
     """Raises OutOfSyncError on all ranks where they differ; says so where there is one rank alone."""
     import horovod.torch as hvd
 
     if optimizer not in _PLACES:
-        _PLACES[optimizer] = next(_NUMBERS)
+        ranks = tuple(getattr(getattr(optimizer, "process_set", None), "ranks", None) or ())
+        _PLACES[optimizer] = _NUMBERS[ranks]
+        _NUMBERS[ranks] += 1
     if not hvd.is_initialized():
         return
     if hvd.size() == 1:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hvdkit.doctor.session import Examination, Report, examine
-from hvdkit.launch import job, preflight
+from hvdkit.launch import foreign, job, preflight
 from hvdkit.launch.horovodrun import Start
 from hvdkit.launch.hosts import HostList
 from hvdkit.launch.job import Outcome
@@ -66,6 +66,8 @@ def attempt(
         folder = folder / f"restart.{number}"
     outcome = job.run(start, wanted.command, environ, wanted.ctrl_port, folder, watch, screen)
     _tell(outcome, screen)
+    if not start.world and (advice := foreign.advice(outcome.traceback, wanted.command)):
+        screen.say(advice)
     return outcome
 
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import sys
 from pathlib import Path
 
 from hvdkit.arguments import CommandParser, parsed
 from hvdkit.earlier import is_timeline
 from hvdkit.errors import UsageError
-from hvdkit.launch import environment, hosts, notebook, options
+from hvdkit.launch import environment, hosts, options
 from hvdkit.launch.allocation import hosts_of_allocation
 from hvdkit.launch.hosts import Host, HostList
-from hvdkit.launch.launchers import refuse_launchers
+from hvdkit.launch.program import command_of
 from hvdkit.launch.ssh import Ssh
 from hvdkit.reports import Output
 
@@ -91,9 +90,7 @@ def parser() -> CommandParser:
 def main(argv: list[str]) -> int:
     """Exit code: 0, or that of the first rank that failed. Raises: HvdkitError before any rank starts."""
     asked = parsed(parser(), argv[1:])
-    command = asked.command[1:] if asked.command[:1] == ["--"] else asked.command
-    if not command:
-        raise UsageError("there is no command to run", fix="hvdkit run -np 2 python train.py")
+    command = command_of(asked.command, _say, asked.force)
     world = asked.world or ""
     if world and asked.controller == "mpi":
         raise UsageError(
@@ -101,10 +98,6 @@ def main(argv: list[str]) -> int:
             why=f"ranks that MPI starts take MPI for their launcher, not what --{world} gives them",
             fix="leave --mpi out",
         )
-    refuse_launchers(command)
-    command = notebook.as_command(command, _say, asked.force)
-    if shutil.which(command[0]) is None:
-        raise UsageError(f"{command[0]}: no such program", fix=f"hvdkit run ... python {' '.join(command)}")
     named = hosts.from_options(asked) or hosts_of_allocation(os.environ)
     named = named or HostList((Host("localhost", _positive(asked.num_proc or 1)),))
     ranks = _positive(asked.num_proc if asked.num_proc is not None else named.slots)
@@ -122,7 +115,7 @@ def main(argv: list[str]) -> int:
             f"--restarts {asked.restarts} --min-np {least} with {ranks} ranks",
             fix="0 or more, and at most -np",
         )
-    from hvdkit.launch import preflight, restarts
+    from hvdkit.launch import foreign, preflight, restarts
     from hvdkit.launch.attempt import Wanted
     from hvdkit.launch.horovodrun import Start, find_horovodrun
     from hvdkit.launch.screen import Screen
@@ -131,6 +124,8 @@ def main(argv: list[str]) -> int:
     script = preflight.script_of(command)
     if not asked.force:
         preflight.refuse_unfinished(script)
+    if not asked.force and not world and ranks > 1:
+        foreign.refuse_foreign(script, command)
     wanted = Wanted(
         named,
         Start(

@@ -7,7 +7,7 @@ import re
 from hvdkit.explain.cause import Cause, Level, Match
 from hvdkit.explain.log import INSTALLED, Log
 
-_ENVIRONMENT = re.compile(
+ENVIRONMENT = re.compile(
     r"environment variable (?P<what>\w+) expected, but not set"
     r"|^KeyError: '(?P<variable>RANK|WORLD_SIZE|LOCAL_RANK|MASTER_ADDR|MASTER_PORT)'"
     r"|(?P<group>Default process group has not been initialized)"
@@ -18,7 +18,7 @@ def find(log: Log) -> Match | None:
     if not log.is_job:
         return None
     for error in log.tracebacks:
-        found = _ENVIRONMENT.search(error.error)
+        found = ENVIRONMENT.search(error.error)
         if found:
             name = found["what"] or found["variable"]
             asks = f"asks for {name}, which torchrun sets and this launcher does not"

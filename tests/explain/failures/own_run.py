@@ -20,11 +20,13 @@ TORCH = "import torch\nmodel = torch.nn.Linear(2, 1)\n"
 LOST = SCRIPTS["own_error/one_rank"].replace("raise KeyError('label')", "os.kill(os.getppid(), 9)")
 
 
-def own(script: str, name: str = "train.py") -> str:
-    """Output of `hvdkit run -np 2 --gloo python NAME`."""
+def own(script: str, name: str = "train.py", *options: str) -> str:
+    """Output of `hvdkit run -np 2 --gloo OPTIONS python NAME`."""
     with tempfile.TemporaryDirectory(prefix="explain") as folder:
         Path(folder, name).write_text(script)
-        return output([str(BIN / "hvdkit"), "run", "-np", "2", "--gloo", "python", name], Path(folder))
+        return output(
+            [str(BIN / "hvdkit"), "run", "-np", "2", "--gloo", *options, "python", name], Path(folder)
+        )
 
 
 FAILURES = [
@@ -32,7 +34,7 @@ FAILURES = [
     Failure("killed", "hvdkit_run", partial(own, SCRIPTS["killed/signal_9"])),
     Failure("ended_early", "hvdkit_run", partial(own, SCRIPTS["ended_early/exit_code"])),
     Failure("host_lost", "hvdkit_run", partial(own, LOST)),
-    Failure("not_migrated", "hvdkit_run", partial(own, DDP)),
+    Failure("not_migrated", "hvdkit_run", partial(own, DDP, "train.py", "--force")),
     Failure("not_migrated", "local_rank_hvdkit_run", partial(own, LOCAL_RANK)),
     Failure("not_migrated", "horovodrun_gloo", partial(job, DDP)),
     Failure("not_migrated", "no_group_mpi", partial(job, NO_GROUP, "mpi")),

@@ -21,6 +21,7 @@ from hvdkit.bootstrap.board import BEAT_SECONDS, Board, Failure
 from hvdkit.bootstrap.environment import slot_variables
 from hvdkit.bootstrap.errors import JobFailedError, MeetingError
 from hvdkit.bootstrap.link import Away, Home, Job, plan
+from hvdkit.signals import heeded
 
 _LOOK_SECONDS = 0.1
 _PATIENCE_SECONDS = 2.0  # then a person wants to know what is waited for
@@ -142,9 +143,7 @@ def _signals() -> Iterator[None]:
             signal.signal(each, signal.SIG_IGN)
         raise Interrupted(number)
 
-    # What was told to be ignored (nohup, a job that a shell put in the background) still is.
-    ends = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    asking = [number for number in ends if signal.getsignal(number) is not signal.SIG_IGN]
+    asking = heeded((signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
     before = [signal.signal(number, interrupt) for number in asking]
     try:
         yield

@@ -9,6 +9,8 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from types import FrameType
 
+from hvdkit.signals import heeded
+
 _GRACE_S = 5.0
 
 
@@ -23,7 +25,8 @@ def group(command: list[str], environment: Mapping[str, str]) -> Iterator[subpro
     def interrupt(_signal: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
+    numbers = heeded((signal.SIGTERM, signal.SIGHUP))
+    before = {number: signal.signal(number, interrupt) for number in numbers}
     try:
         with subprocess.Popen(
             command,

@@ -22,8 +22,8 @@ from hvdkit.launch.lifeline import Lifeline, RankEnd
 from hvdkit.launch.orphans import die_with_parent
 from hvdkit.launch.output import Output, lines
 from hvdkit.launch.screen import Screen
-from hvdkit.launch.signals import heeded
 from hvdkit.launch.watch import Watch
+from hvdkit.signals import heeded
 from hvdkit.sync.folder import VARIABLE
 
 # Seconds for the other ranks to end by themselves, with their own words, once one has failed.

@@ -26,9 +26,9 @@ from hvdkit.launch.follower import Follower
 from hvdkit.launch.interfaces import own
 from hvdkit.launch.lifeline import BEAT_S, SILENCE_S
 from hvdkit.launch.orphans import die_with_parent
-from hvdkit.launch.signals import heeded
 from hvdkit.launch.streams import Forwarder
 from hvdkit.launch.wire import read_line
+from hvdkit.signals import heeded
 from hvdkit.sync.folder import VARIABLE, prepare
 from hvdkit.sync.settings import VARIABLE as CHECK_SYNC
 

@@ -1,4 +1,4 @@
-"""Scripts of other launchers: refused before a rank starts, or named where one fails; no script of Horovod's."""
+"""Scripts of other launchers: refused before a rank starts, or named where one fails."""
 
 from __future__ import annotations
 

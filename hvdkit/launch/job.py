@@ -81,11 +81,13 @@ def run(
         )
         reader = threading.Thread(target=_forward, args=(launcher, output), daemon=True)
         reader.start()
+        patient = False
         try:
             _stay(launcher, lifeline, watch, start.ranks)
+            patient = True
         finally:
             lifeline.close()
-            lifeline.wait(_END_S)
+            lifeline.wait(_END_S, patient)
             _end(launcher)
             reader.join(_LAUNCHER_S)
         outcome = _outcome(launcher.returncode, (*lifeline.ended, *lifeline.silent), output, start.ranks)
@@ -172,9 +174,12 @@ def first_failure(ended: Sequence[RankEnd], output: Output) -> RankEnd | None:
 
     failed = [end for end in ended if end.failed]
     first = next((end for end in failed if own(end)), next(iter(failed), None))
-    if first is None or not (first.stopped or first.code in _CRASHES):
+    if first is None or not output.words(first.rank).has_own_error:
         return first
-    return replace(first, code=_UNCAUGHT) if output.words(first.rank).has_own_error else first
+    by_signal = first.code is None or first.code > 128
+    return (
+        replace(first, code=_UNCAUGHT) if first.code in _CRASHES or (first.stopped and by_signal) else first
+    )
 
 
 @contextmanager

@@ -149,17 +149,17 @@ class Lifeline:
         for connection in connections:
             _shut(connection, socket.SHUT_WR)
 
-    def wait(self, seconds: float) -> bool:
+    def wait(self, seconds: float, patient: bool = False) -> bool:
         """Whether all ranks were gone within that time, and all that they had printed was taken.
 
-        What waits for a terminal that is paused has as long as that takes.
+        patient: what waits for a terminal that is paused has as long as that takes.
         """
         end = time.monotonic() + seconds
         while True:
             with self._lock:
                 if not any(rank.is_missed for rank in self._ranks.values()):
                     return True
-                taking = self._taking > 0
+                taking = patient and self._taking > 0
             if not taking and time.monotonic() >= end:
                 return False
             time.sleep(0.05)

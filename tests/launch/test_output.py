@@ -167,6 +167,8 @@ def test_who_was_asked_to_end_while_it_failed_is_blamed(last: list[str]) -> None
     )
     ended = [RankEnd(0, "a", 1), RankEnd(1, "b", 143, stopped=True)]
     assert first_failure(ended, output) == RankEnd(1, "b", 1, stopped=True), "with its own exit code"
+    by_itself = RankEnd(1, "b", 7, stopped=True)
+    assert first_failure([ended[0], by_itself], output) == by_itself
 
 
 @pytest.mark.parametrize("mark", ["", "[rank1]: "])

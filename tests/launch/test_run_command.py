@@ -17,6 +17,8 @@ from hvdkit.cli import main
 SCRIPT = """\
 import os, sys, time
 rank = int(os.environ.get("HOROVOD_RANK", os.environ.get("OMPI_COMM_WORLD_RANK", "0")))
+sys.stderr.write("\\r 50%")  # a progress bar ends no line
+sys.stderr.flush()
 print("rank", rank, "token", os.environ.get("TOKEN"), "named", os.environ.get("NAMED"), flush=True)
 if sys.argv[1:] == ["fail"]:
     if rank == 1:
@@ -86,9 +88,11 @@ def test_the_first_failure_is_told_last(folder: Path, controller: str) -> None:
     assert sorted(out.splitlines()) == [f"[{rank}] rank {rank} token None named for ranks" for rank in (0, 1)]
     last = err.splitlines()[-2:]
     assert last[0] == "ValueError: boom"
+    assert all(f"[{rank}]  50%" in err for rank in (0, 1)) and "<std" not in err
     assert "rank 1 on" in last[1] and last[1].endswith("failed first: exit code 1")
     assert "ValueError: boom" in (folder / "logs" / "rank.1.log").read_text()
-    assert (folder / "logs" / "rank.0.log").read_text().startswith("rank 0 token None named for ranks\n")
+    log = (folder / "logs" / "rank.0.log").read_bytes()
+    assert log.startswith(b"\r 50%rank 0 token None named for ranks\n")
 
 
 UNEVEN = """\

@@ -1,4 +1,4 @@
-"""A rank that lives and makes no progress is named within 30 s, with its line, in every way of a launch."""
+"""Ranks that live and make no progress are named within 30 s, with their lines, in every way of a launch."""
 
 from __future__ import annotations
 
@@ -51,13 +51,53 @@ for step in range(9):
 """
 
 
+# Rank 1 takes a branch, and rank 0 its next step.
+BRANCH = """\
+import time, torch
+import horovod.torch as hvd
+hvd.init()
+model = torch.nn.Linear(4, 1)
+optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
+hvd.broadcast_parameters(model.state_dict(), root_rank=0)
+for step in range(9):
+    optimizer.zero_grad()
+    model(torch.ones(2, 4)).sum().backward()
+    optimizer.step()
+    if step == 3 and hvd.rank() == 1:
+        print("standing", flush=True)
+        hvd.allreduce(torch.ones(1), name="worst")
+"""
+
+
 @pytest.mark.launch
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize(
     ("options", "script"), [(["--gloo"], HOROVOD), (["--mpi"], HOROVOD), (["--torch"], TORCH)]
 )
 def test_it_is_named_with_its_line(tmp_path: Path, options: list[str], script: str) -> None:
-    path = tmp_path / "train.py"
+    text = said_in_time(tmp_path, options, script, ", in load, for ")
+    line = script.splitlines().index("        time.sleep(600)") + 1
+    assert "rank 0 waited 20 s in step 4 for rank 1, which took 3 and did not start it\n" in text
+    assert f"  rank 1 on {os.uname().nodename}: {tmp_path}/train.py:{line}, in load, for " in text
+
+
+@pytest.mark.launch
+@pytest.mark.timeout(1200)
+def test_ranks_that_wait_for_each_other_are_named_with_their_lines(tmp_path: Path) -> None:
+    text = said_in_time(tmp_path, ["--gloo"], BRANCH, "  rank 1 on ")
+    assert "ranks 0, 1 waited 20 s for each other, in different calls\n" in text
+    for rank, call in enumerate(
+        ("    optimizer.step()", '        hvd.allreduce(torch.ones(1), name="worst")')
+    ):
+        line = BRANCH.splitlines().index(call) + 1
+        assert (
+            f"  rank {rank} on {os.uname().nodename}: {tmp_path}/train.py:{line}, in <module>, for " in text
+        )
+
+
+def said_in_time(folder: Path, options: list[str], script: str, words: str) -> str:
+    """What a job of two ranks says on standard error until these words, and for how long it says none."""
+    path = folder / "train.py"
     path.write_text(script)
     job = subprocess.Popen(
         [sys.executable, "-m", "hvdkit", "run", "-np", "2", *options, "python", str(path)],
@@ -78,19 +118,16 @@ def test_it_is_named_with_its_line(tmp_path: Path, options: list[str], script: s
     try:
         assert job.stdout.readline() == "[1] standing\n", said
         began = time.monotonic()
-        while not any(", in load, for " in line for _, line in said):
+        while not any(words in line for _, line in said):
             assert time.monotonic() < began + 120, said
             time.sleep(0.1)
     finally:
         job.send_signal(signal.SIGINT)
         job.wait(120)
         thread.join(60)
-    (when,) = [at for at, line in said if ", in load, for " in line]
+    when = next(at for at, line in said if words in line)
     assert when < began + 30 + 5  # the bound of docs/run.md, and what a busy machine adds
-    text = "".join(line for _, line in said)
-    line = script.splitlines().index("        time.sleep(600)") + 1
-    assert "rank 0 waited 20 s in step 4 for rank 1, which took 3 and did not start it\n" in text
-    assert f"  rank 1 on {os.uname().nodename}: {path}:{line}, in load, for " in text
+    return "".join(line for _, line in said)
 
 
 LISTENS = """\

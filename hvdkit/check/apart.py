@@ -41,8 +41,8 @@ class _Shared(Dependence):
         loaders = training_loops(self.facts).loaders_in(names, iterated)
         if loaders:
             return all(_is_sharded(self.facts, loader) for loader in loaders)
-        chains = list(dataset_chains(self.facts).follow(names, iterated))
-        if any(chain.ops for chain in chains):
+        chains = dataset_chains(self.facts).follow(names, iterated)
+        if any(chain.ops for chain in chains) and not any(chain.lost for chain in chains):
             return all(is_cut(self.facts, chain) for chain in chains)
         return True if is_rank_share(self.facts, names, iterated) else None
 

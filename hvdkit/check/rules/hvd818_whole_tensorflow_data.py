@@ -39,7 +39,7 @@ def _datasets(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Names, ast.
     advice = "write .shard(hvd.size(), hvd.rank()) before its shuffle and batch"
     for drawn in dataset_chains(facts).training:
         for chain in drawn.chains if drawn.names in program.files else ():
-            known = dataset_chains(facts).is_dataset(chain.source)
+            known = dataset_chains(facts).is_dataset(chain.source) and not chain.lost
             if known and not is_cut(facts, chain) and not shuffles_apart(facts, chain):
                 yield drawn.names, drawn.node, advice
 

@@ -9,9 +9,10 @@ from hvdkit.migrate.catalog.finding import manual
 from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.keras.model_calls import keras_calls
-from hvdkit.migrate.facts.tensorflow.datasets import Chain, dataset_chains
+from hvdkit.migrate.facts.tensorflow.datasets import dataset_chains
 from hvdkit.migrate.facts.tensorflow.own_shares import by_size, is_cut
 from hvdkit.migrate.facts.tensorflow.shardable import endless
+from hvdkit.migrate.facts.tensorflow.ways import Chain
 from hvdkit.migrate.plan import Finding
 
 

@@ -74,6 +74,9 @@ def _sharded(facts: Facts, program: ProgramFacts) -> Answer:
     if apart is not None:
         return apart
     drawn = [dataset for dataset in dataset_chains(facts).training if dataset.names in program.files]
+    lost = [chain.source for dataset in drawn for chain in dataset.chains if chain.lost]
+    if lost:
+        return open_at("could not be followed: too many ways lead to {}", lost)
     fitted = {x: call for call in _fits(facts, program) if (x := call.argument("x")) is not None}
     few = {x for x, call in fitted.items() if by_size(facts, call.names, call.argument("steps_per_epoch"))}
     whole: list[FileNode] = [

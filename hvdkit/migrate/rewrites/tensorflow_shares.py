@@ -9,8 +9,9 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.keras_versions import target_of
-from hvdkit.migrate.facts.tensorflow.datasets import Chain, Point, countless
+from hvdkit.migrate.facts.tensorflow.datasets import countless
 from hvdkit.migrate.facts.tensorflow.shardable import endless
+from hvdkit.migrate.facts.tensorflow.ways import Chain, Point
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit
 

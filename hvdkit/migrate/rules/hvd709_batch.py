@@ -16,7 +16,8 @@ from hvdkit.migrate.facts.programs.tensorflow_programs import (
     mirrored_strategies,
     only_with_strategy,
 )
-from hvdkit.migrate.facts.tensorflow.datasets import Point, dataset_chains, operation
+from hvdkit.migrate.facts.tensorflow.datasets import dataset_chains
+from hvdkit.migrate.facts.tensorflow.ways import Point, operation
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.tensorflow import divided, is_divided

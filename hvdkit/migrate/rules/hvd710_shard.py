@@ -20,7 +20,7 @@ from hvdkit.migrate.facts.programs.tensorflow_programs import (
     migrating_fits,
     training_step_loops,
 )
-from hvdkit.migrate.facts.tensorflow.datasets import Chain, Point, dataset_chains
+from hvdkit.migrate.facts.tensorflow.datasets import dataset_chains
 from hvdkit.migrate.facts.tensorflow.iterators import drawn_steps, draws_from, own_order
 from hvdkit.migrate.facts.tensorflow.own_shares import is_cut, is_own_part
 from hvdkit.migrate.facts.tensorflow.samples import ARRAYS
@@ -30,6 +30,7 @@ from hvdkit.migrate.facts.tensorflow.shardable import (
     shuffled_where_read,
     why_not_cut,
 )
+from hvdkit.migrate.facts.tensorflow.ways import Chain, Point
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.tensorflow import divided, is_divided

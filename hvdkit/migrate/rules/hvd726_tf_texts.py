@@ -13,8 +13,9 @@ from hvdkit.migrate.facts.files.writers import whole_statement
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_files
-from hvdkit.migrate.facts.tensorflow.datasets import dataset_chains, operation
+from hvdkit.migrate.facts.tensorflow.datasets import dataset_chains
 from hvdkit.migrate.facts.tensorflow.saving_calls import other_writers
+from hvdkit.migrate.facts.tensorflow.ways import operation
 from hvdkit.migrate.facts.write_only.texts import text_block
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding

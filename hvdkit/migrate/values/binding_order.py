@@ -44,7 +44,7 @@ def last_binding(names: Names, use: ast.Name) -> Binding | None:
     last = max(above, key=lambda binding: _place(binding.node), default=None)
     if last is None or last.kind not in ("assign", "with"):
         return None
-    return last if _always_before(names, names.statement(last.node), use) else None
+    return last if always_beside(names, names.statement(last.node), use) else None
 
 
 def renewed(names: Names, use: ast.Name) -> Binding | None:
@@ -59,7 +59,7 @@ def renewed(names: Names, use: ast.Name) -> Binding | None:
         if binding.value is not None
         and not any(isinstance(part, ast.Name) and part.id == use.id for part in names.walk(binding.value))
         and names.statement(binding.node) is not names.statement(use)
-        and _always_before(names, names.statement(binding.node), use)
+        and always_beside(names, names.statement(binding.node), use)
     ]
     return max(certain, key=lambda binding: _place(binding.node), default=None)
 
@@ -69,6 +69,26 @@ def held_at(names: Names, use: ast.Name) -> tuple[Binding, ...]:
     start = renewed(names, use)
     bindings = reaching(names, use.id, use)
     return bindings if start is None else tuple(b for b in bindings if _place(b.node) >= _place(start.node))
+
+
+def remaining(
+    names: Names, use: ast.expr, bindings: list[tuple[Names, Binding]]
+) -> list[tuple[Names, Binding]]:
+    """Without the assignments that another one below them, in a block around the use, makes void."""
+    above = [
+        names.statement(binding.node).lineno
+        for _, binding in bindings
+        if binding.kind == "assign"
+        and names.statement(binding.node).lineno < use.lineno
+        and always_beside(names, names.statement(binding.node), use)
+    ]
+    if not above:
+        return bindings
+    return [
+        (where, binding)
+        for where, binding in bindings
+        if names.statement(binding.node).lineno >= max(above) and binding.kind != "param"
+    ]
 
 
 def passed_once(names: Names, node: ast.AST) -> ast.stmt | None:
@@ -120,8 +140,8 @@ def _place(node: ast.AST) -> tuple[int, int]:
     return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
 
 
-def _always_before(names: Names, statement: ast.stmt, use: ast.AST) -> bool:
-    """Whether a statement has run whenever a node does: it is a `with` around it, or above it in a block."""
+def always_beside(names: Names, statement: ast.stmt, use: ast.AST) -> bool:
+    """Whether a statement runs whenever a node does: it is a `with` around it, or in a block around it."""
     child = use
     for parent in names.ancestors(use):
         if parent is statement:
@@ -152,7 +172,7 @@ def _in_other_arm(names: Names, bound: ast.AST, use: ast.AST, loops: set[ast.AST
 
 
 def _defined_before(names: Names, binding: Binding, use: ast.AST) -> bool:
-    return isinstance(binding.node, ast.stmt) and _always_before(names, binding.node, use)
+    return isinstance(binding.node, ast.stmt) and always_beside(names, binding.node, use)
 
 
 def _comes_later(names: Names, binding: Binding, use: ast.stmt, loops: set[ast.AST]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from hvdkit.dataclass import dataclass
@@ -14,41 +14,14 @@ from hvdkit.migrate.facts.keras.model_calls import keras_calls
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.programs.tensorflow_programs import training_files, training_step_loops
-from hvdkit.migrate.index.names import FUNCTIONS, Binding, FunctionNode, Names
-from hvdkit.migrate.values.arguments import given, keyword, passed
-from hvdkit.migrate.values.binding_order import last_binding, reaching
+from hvdkit.migrate.facts.tensorflow.ways import DISTRIBUTES, Chain, Operation, Point, Ways, operation
+from hvdkit.migrate.index.names import Names
+from hvdkit.migrate.values.arguments import given, keyword
+from hvdkit.migrate.values.binding_order import last_binding
 from hvdkit.migrate.values.value import Value
 
-MAX_STEPS = 24
 # Datasets made of others.
 MIXES = ("Dataset.zip", "sample_from_datasets", "choose_from_datasets")
-DISTRIBUTES = ("experimental_distribute_dataset",)
-Frame = tuple[FunctionNode, Names, ast.Call]
-
-
-@dataclass(frozen=True)
-class Point:
-    """An expression whose value is the dataset, after `before` operations of its chain."""
-
-    names: Names
-    node: ast.expr
-    before: int
-
-
-@dataclass(frozen=True)
-class Chain:
-    """One way from a source to where a dataset is consumed.
-
-    ops: the method calls on the way, first to last. points: every expression that the dataset passes.
-    """
-
-    source: Point
-    ops: tuple[tuple[Names, ast.Call], ...]
-    points: tuple[Point, ...]
-
-    def named(self, *wanted: str) -> list[int]:
-        """Positions of the operations of some names."""
-        return [i for i, (_, op) in enumerate(self.ops) if operation(op) in wanted]
 
 
 @dataclass(frozen=True)
@@ -61,23 +34,19 @@ class Drawn:
     chains: tuple[Chain, ...]
 
 
-def operation(call: ast.Call) -> str:
-    """The name of the method that a call calls."""
-    return call.func.attr if isinstance(call.func, ast.Attribute) else ""
-
-
 class Chains:
     """Every dataset that is consumed in the programs to rewrite."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
+        self._ways = Ways(facts)
 
     @cached_property
     def drawn(self) -> tuple[Drawn, ...]:
         """Datasets that fit, evaluate, predict, adapt and loops draw from."""
         found: list[Drawn] = []
         for names, node, trains in (*self._by_models(), *self._by_loops()):
-            chains = tuple(self.follow(names, node))
+            chains = self.follow(names, node)
             if any(chain.ops or self.is_dataset(chain.source) for chain in chains):
                 found.append(Drawn(names, node, trains, chains))
         return tuple(found)
@@ -91,11 +60,11 @@ class Chains:
     def whole(self) -> frozenset[ast.AST]:
         """Expressions that a dataset which must stay whole passes."""
         return frozenset(
-            point.node
+            node
             for drawn in self.drawn
             if not drawn.trains
             for chain in drawn.chains
-            for point in chain.points
+            for node in chain.passed
         )
 
     def shared(self, point: Point) -> bool:
@@ -174,112 +143,9 @@ class Chains:
             isinstance(value.node, ast.Call) and operation(value.node) in DISTRIBUTES for value in values
         )
 
-    # --- back to the source --------------------------------------------------------------------
-
-    def follow(
-        self, names: Names, node: ast.expr, frames: tuple[Frame, ...] = (), steps: int = 0
-    ) -> Iterator[Chain]:
-        """Every way from a source to an expression."""
-        for chain in self._before(names, node, frames, steps) if steps < MAX_STEPS else ():
-            point = Point(names, node, len(chain.ops))
-            yield Chain(chain.source, chain.ops, (*chain.points, point))
-
-    def _before(self, names: Names, node: ast.expr, frames: tuple[Frame, ...], steps: int) -> Iterator[Chain]:
-        source = Point(names, node, 0)
-        if isinstance(node, ast.Call):
-            yield from self._call(names, node, frames, steps)
-        elif isinstance(node, (ast.Name, ast.Attribute)):
-            found = False
-            for where, value, inner in self._values(names, node, frames):
-                found = True
-                yield from self.follow(where, value, inner, steps + 1)
-            if not found:
-                yield Chain(source, (), ())
-        else:
-            yield Chain(source, (), ())
-
-    def _call(self, names: Names, node: ast.Call, frames: tuple[Frame, ...], steps: int) -> Iterator[Chain]:
-        function = node.func
-        if isinstance(function, ast.Attribute) and not self._facts.flow.qualified(names, function):
-            if function.attr in words.CHAIN:
-                for chain in self.follow(names, function.value, frames, steps + 1):
-                    yield Chain(chain.source, (*chain.ops, (names, node)), chain.points)
-                return
-            if function.attr in DISTRIBUTES and node.args:
-                yield from self.follow(names, node.args[0], frames, steps + 1)
-                return
-        found = False
-        for where, called in self._facts.flow.functions(names, node):
-            for result in where.returns.get(called, ()):
-                found = True
-                yield from self.follow(where, result, (*frames, (called, names, node)), steps + 1)
-        if not found:
-            yield Chain(Point(names, node, 0), (), ())
-
-    def _values(
-        self, names: Names, node: ast.Name | ast.Attribute, frames: tuple[Frame, ...]
-    ) -> Iterator[tuple[Names, ast.expr, tuple[Frame, ...]]]:
-        if isinstance(node, ast.Name):
-            bindings = [(names, binding) for binding in reaching(names, node.id, node)]
-            # Of several assignments in a row in one block only the last above the use counts.
-            bindings = _last(names, node, bindings)
-        else:
-            bindings = self._facts.flow.stored(names, node)
-        for where, binding in bindings:
-            yield from self._bound(where, binding, frames)
-
-    def _bound(
-        self, names: Names, binding: Binding, frames: tuple[Frame, ...]
-    ) -> Iterator[tuple[Names, ast.expr, tuple[Frame, ...]]]:
-        value = binding.value
-        if binding.kind == "assign" and value is not None:
-            if not binding.path:
-                yield names, value, frames
-                return
-            if isinstance(value, (ast.Tuple, ast.List)) and len(binding.path) == 1:
-                yield names, value.elts[binding.path[0]], frames
-            elif isinstance(value, ast.Call) and len(binding.path) == 1:
-                for where, called in self._facts.flow.functions(names, value):
-                    for result in where.returns.get(called, ()):
-                        if isinstance(result, ast.Tuple) and -1 < binding.path[0] < len(result.elts):
-                            yield where, result.elts[binding.path[0]], (*frames, (called, names, value))
-        elif binding.kind == "param" and isinstance(binding.node, ast.arg):
-            yield from self._parameter(names, binding.node, frames)
-
-    def _parameter(
-        self, names: Names, arg: ast.arg, frames: tuple[Frame, ...]
-    ) -> Iterator[tuple[Names, ast.expr, tuple[Frame, ...]]]:
-        function = names.parents[names.parents[arg]]
-        if not isinstance(function, FUNCTIONS):
-            return
-        if frames and frames[-1][0] is function:
-            calls = [frames[-1][1:]]
-        else:
-            calls = list(self._facts.flow.call_sites(names, function))
-        for where, call in calls:
-            given = passed(names, function, where, call, arg.arg)
-            if given is not None:
-                yield where, given, frames[:-1]
-
-
-def _last(names: Names, use: ast.Name, bindings: list[tuple[Names, Binding]]) -> list[tuple[Names, Binding]]:
-    """Without the assignments that another one below them, in a block around the use, makes void."""
-    blocks = set(names.ancestors(use))
-    above = [
-        binding
-        for _, binding in bindings
-        if binding.kind == "assign"
-        and names.parents.get(names.statement(binding.node)) in blocks
-        and names.statement(binding.node).lineno < use.lineno
-    ]
-    if not above:
-        return bindings
-    last = max(names.statement(binding.node).lineno for binding in above)
-    return [
-        (where, binding)
-        for where, binding in bindings
-        if names.statement(binding.node).lineno >= last and binding.kind != "param"
-    ]
+    def follow(self, names: Names, node: ast.expr) -> tuple[Chain, ...]:
+        """The ways from every source to an expression."""
+        return self._ways.to(names, node)
 
 
 def _looks(names: Names, loop: ast.For | ast.AsyncFor) -> bool:
@@ -316,7 +182,24 @@ def disorder(facts: Facts, chain: Chain, before: int, certain: bool = False) -> 
 
     certain: only where they do, whatever threads and generators come to.
     """
-    for names, call in chain.ops[:before]:
+    seen: set[ast.AST] = set()
+    waiting = [(chain.ops[:before], chain.source)]
+    while waiting:
+        ops, source = waiting.pop()
+        why = _disordered_by(facts, ops, certain)
+        if why:
+            return why
+        if source.node not in seen:
+            seen.add(source.node)
+            why = _disordered_source(facts, source, certain)
+            if why:
+                return why
+            waiting += ((each.ops, each.source) for each in _mixed(facts, source))
+    return ""
+
+
+def _disordered_by(facts: Facts, ops: Sequence[Operation], certain: bool) -> str:
+    for names, call in ops:
         name = operation(call)
         seed = given(call, 1, "seed") if name == "shuffle" else None
         if name == "shuffle" and seed is None:
@@ -326,10 +209,20 @@ def disorder(facts: Facts, chain: Chain, before: int, certain: bool = False) -> 
         deterministic = keyword(call, "deterministic") if not certain else None
         if isinstance(deterministic, ast.Constant) and deterministic.value is False:
             return f"{name} in line {names.line(call)} is not deterministic"
-    return _disordered_source(facts, chain.source, certain)
+    return ""
+
+
+def _mixed(facts: Facts, source: Point) -> Iterator[Chain]:
+    """The ways to the datasets that a source is made of."""
+    for value in dataset_chains(facts).origins(source):
+        if value.kind == "made" and value.name.partition("[")[0].endswith(MIXES):
+            for part in ast.walk(value.node) if isinstance(value.node, ast.Call) else ():
+                if isinstance(part, (ast.Name, ast.Attribute)) and isinstance(part.ctx, ast.Load):
+                    yield from dataset_chains(facts).follow(value.names, part)
 
 
 def _disordered_source(facts: Facts, source: Point, certain: bool) -> str:
+    """Why a source may give the ranks its elements in different orders, the datasets in it left out."""
     if isinstance(source.node, ast.Call) and _shuffles_files(source.node):
         return f"shuffle_files in line {source.names.line(source.node)} gives every rank a different order"
     for value in dataset_chains(facts).origins(source):
@@ -346,17 +239,6 @@ def _disordered_source(facts: Facts, source: Point, certain: bool) -> str:
         elif short in words.TFDS:
             if _shuffles_files(call):
                 return f"shuffle_files in line {line} gives every rank a different order"
-        elif short.endswith(MIXES):
-            for part in ast.walk(call):
-                if isinstance(part, (ast.Name, ast.Attribute)) and isinstance(part.ctx, ast.Load):
-                    for chain in dataset_chains(facts).follow(value.names, part):
-                        why = (
-                            disorder(facts, chain, len(chain.ops), certain)
-                            if chain.source.node is not source.node
-                            else ""
-                        )
-                        if why:
-                            return why
         elif short.endswith((".from_generator", "make_csv_dataset")) and not certain:
             return f"the result of line {line} may have a different order on every rank"
     return ""

@@ -7,7 +7,8 @@ import ast
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.keras.step_loops import StepLoop
 from hvdkit.migrate.facts.programs.programs import programs_of
-from hvdkit.migrate.facts.tensorflow.datasets import Chain, operation, run_over
+from hvdkit.migrate.facts.tensorflow.datasets import run_over
+from hvdkit.migrate.facts.tensorflow.ways import Chain, operation
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import keyword
 

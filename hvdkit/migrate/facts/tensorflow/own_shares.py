@@ -6,7 +6,8 @@ import ast
 
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
-from hvdkit.migrate.facts.tensorflow.datasets import Chain, dataset_chains, operation
+from hvdkit.migrate.facts.tensorflow.datasets import dataset_chains
+from hvdkit.migrate.facts.tensorflow.ways import Chain, operation
 from hvdkit.migrate.index.names import Binding, Names
 
 

@@ -8,14 +8,8 @@ from collections.abc import Sequence
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.keras import vocabulary as words
 from hvdkit.migrate.facts.programs.keras_versions import target_of
-from hvdkit.migrate.facts.tensorflow.datasets import (
-    Chain,
-    Point,
-    countless,
-    dataset_chains,
-    disorder,
-    operation,
-)
+from hvdkit.migrate.facts.tensorflow.datasets import countless, dataset_chains, disorder
+from hvdkit.migrate.facts.tensorflow.ways import Chain, Point, operation
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import keyword
 from hvdkit.migrate.values.value import Value
@@ -47,7 +41,7 @@ def cut_for_all(facts: Facts, chains: Sequence[Chain]) -> dict[Chain, Point] | N
     """
     chosen = {chain: point for chain in chains if (point := cut_at(facts, chain)) is not None}
     nodes = {point.node for point in chosen.values()}
-    if all(len(nodes & {point.node for point in chain.points}) <= 1 for chain in chains):
+    if all(len(nodes & chain.passed) <= 1 for chain in chains):
         return chosen
     places = [{point.node: point for point in _before_mixing(facts, chain)} for chain in chains]
     common = [point for node, point in places[0].items() if all(node in place for place in places)]
@@ -67,6 +61,8 @@ def _before_mixing(facts: Facts, chain: Chain) -> list[Point]:
 
 def why_not_cut(facts: Facts, chain: Chain) -> str:
     """Why a pipeline cannot be cut; "" when it can."""
+    if chain.lost:
+        return f"it could not be followed, line {chain.source.names.line(chain.source.node)}: too many ways lead there"
     point = cut_at(facts, chain)
     if point is None:
         return "a dataset that is not for training uses the same code"

@@ -16,6 +16,7 @@ from hvdkit.migrate.facts.data.cut_by_rank import is_rank_share
 from hvdkit.migrate.facts.data.loaders import every_loader
 from hvdkit.migrate.facts.data.sharding import is_sharded
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.tensorflow.datasets import dataset_chains
 from hvdkit.migrate.facts.tensorflow.own_shares import is_cut
 from hvdkit.migrate.index.names import Names
@@ -47,6 +48,12 @@ class _Shared(Dependence):
         return True if is_rank_share(self.facts, names, iterated) else None
 
 
+@once
+def _shared(facts: Facts) -> _Shared:
+    """One search for all questions: what it knows is not looked for again."""
+    return _Shared(facts)
+
+
 class _Own(Dependence):
     """Numbers of this rank alone: computed of its share, read from its clock, or found by one rank only."""
 
@@ -58,7 +65,7 @@ class _Own(Dependence):
         if isinstance(part, ast.Call):
             if set(names.qualified(part.func)) & set(CLOCKS):
                 return True
-            if _Shared(self.facts).holds(names, part):
+            if _shared(self.facts).holds(names, part):
                 return True
         if isinstance(part, ast.Subscript) and isinstance(getattr(part.slice, "value", None), str):
             return False  # `stats["bleu"]`: what else is in there is no matter
@@ -71,7 +78,12 @@ class _Own(Dependence):
 
 def differs(facts: Facts, names: Names, expression: ast.expr) -> bool:
     """Whether an expression is certainly not the same on every rank."""
-    return _Own(facts).holds(names, expression)
+    return _own(facts).holds(names, expression)
+
+
+@once
+def _own(facts: Facts) -> _Own:
+    return _Own(facts)
 
 
 def _alone(facts: Facts, names: Names, part: ast.AST) -> bool | None:

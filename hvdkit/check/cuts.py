@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values import vocabulary as words
@@ -16,7 +17,6 @@ from hvdkit.migrate.values.arguments import given
 RANKS = frozenset(("rank", "local_rank"))
 # Functions of numbers that give numbers.
 COUNTS = frozenset(("int", "min", "max", "range", "slice", "list", "arange", "ceil", "floor"))
-MAX_STEPS = 6
 
 
 @dataclass(frozen=True)
@@ -54,30 +54,40 @@ def shards(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Names, ast.Cal
             yield names, call, receiver
 
 
-def _by_rank(facts: Facts, names: Names, index: ast.AST | None, steps: int = 0) -> bool:
+@once
+def _by_rank(facts: Facts, names: Names, index: ast.AST) -> bool:
     """Whether an index or a slice is calculated from a rank, or counts on from one: `range(rank, n, size)`.
 
     How many of its share a rank has is no such number: `order = randperm(len(mine))`.
     """
-    if index is None or steps > MAX_STEPS:
-        return False
-    if isinstance(index, ast.expr) and RANKS & rank_kinds(facts).of(names, index):
-        return True
-    parts: list[ast.expr | None] = []
+    seen: set[ast.AST] = set()
+    waiting = [index]
+    while waiting:
+        part = waiting.pop()
+        if part not in seen:
+            seen.add(part)
+            if isinstance(part, ast.expr) and RANKS & rank_kinds(facts).of(names, part):
+                return True
+            waiting += filter(None, _calculated_from(names, part))
+    return False
+
+
+def _calculated_from(names: Names, index: ast.AST) -> Sequence[ast.expr | None]:
+    """The numbers that an index is calculated from."""
     if isinstance(index, ast.Name):
         kinds = ("assign", "each")
-        parts = [b.value for b in names.bindings(index.id, index) if b.kind in kinds and not b.path]
-    elif isinstance(index, ast.Slice):
-        parts = [index.lower, index.upper]
-    elif isinstance(index, ast.BinOp):
-        parts = [index.left, index.right]
-    elif isinstance(index, ast.Tuple):
-        parts = list(index.elts)
-    elif isinstance(index, ast.Subscript):  # `order[rank::size]`
-        parts = [index.slice]
-    elif isinstance(index, ast.Call) and getattr(index.func, "id", getattr(index.func, "attr", "")) in COUNTS:
-        parts = list(index.args)
-    return any(_by_rank(facts, names, part, steps + 1) for part in parts)
+        return [b.value for b in names.bindings(index.id, index) if b.kind in kinds and not b.path]
+    if isinstance(index, ast.Slice):
+        return index.lower, index.upper
+    if isinstance(index, ast.BinOp):
+        return index.left, index.right
+    if isinstance(index, ast.Tuple):
+        return index.elts
+    if isinstance(index, ast.Subscript):  # `order[rank::size]`
+        return [index.slice]
+    if isinstance(index, ast.Call) and getattr(index.func, "id", getattr(index.func, "attr", "")) in COUNTS:
+        return index.args
+    return ()
 
 
 def _turn_by_turn(facts: Facts, names: Names, test: ast.Compare) -> Iterator[ast.expr]:

@@ -9,6 +9,7 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.collectives.dependence import Dependence, from_callers
 from hvdkit.migrate.facts.data.loaders import every_loader
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import given, keyword
 from hvdkit.migrate.values.binding_order import held_at
@@ -59,6 +60,12 @@ class _BySize(Dependence):
         if isinstance(part, (ast.Name, ast.Attribute, ast.Call)):
             return True if "size" in rank_kinds(self.facts).of(names, part) else None
         return None
+
+
+@once
+def _by_size(facts: Facts) -> _BySize:
+    """One search for all questions: what it knows is not looked for again."""
+    return _BySize(facts)
 
 
 def share_of(facts: Facts, names: Names, node: ast.expr, steps: int = 0) -> Share | None:
@@ -170,7 +177,7 @@ def _takes_turns(facts: Facts, names: Names, test: ast.expr) -> bool:
 
 def _whole(facts: Facts, names: Names, node: ast.expr, number: bool = False) -> Share | None:
     """A share of the whole that an expression is; None where it is made to divide by the number of ranks."""
-    if _BySize(facts).holds(names, node):
+    if _by_size(facts).holds(names, node):
         return None
     count = node.value if number and isinstance(node, ast.Constant) else _count(facts, names, node, 0)
     return Share(count if isinstance(count, int) else None)

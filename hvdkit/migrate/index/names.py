@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import field
 from functools import cached_property
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import Any, TypeVar, Union
 
 from hvdkit.dataclass import dataclass
@@ -93,6 +93,7 @@ class Names:
     kinds: dict[type, list[Any]] = field(default_factory=lambda: defaultdict(list))
     _readings: dict[str, list[tuple[ast.expr, str]]] = field(default_factory=dict)
     _calls_in: dict[ast.AST, list[ast.Call]] = field(default_factory=dict)
+    _texts: dict[object, int] = field(default_factory=dict)
 
     @cached_property
     def _places(self) -> dict[ast.AST, int]:
@@ -116,6 +117,34 @@ class Names:
         if node not in self._calls_in:
             self._calls_in[node] = [part for part in self.walk(node) if isinstance(part, ast.Call)]
         return self._calls_in[node]
+
+    def same_uses(self, part: ast.Name | ast.Attribute) -> list[ast.expr]:
+        """The uses of the same variable, or of an attribute that is written the same way."""
+        return self._alike[self._written(part)] if part in self.parents else []
+
+    @cached_property
+    def _alike(self) -> dict[object, list[ast.expr]]:
+        found: dict[object, list[ast.expr]] = defaultdict(list)
+        for use in chain(*self.uses.values(), *self.attributes.values()):
+            found[self._written(use)].append(use)
+        return found
+
+    def _written(self, part: ast.Name | ast.Attribute) -> object:
+        return (self.scope(part).owner(part.id), part.id) if isinstance(part, ast.Name) else self._text(part)
+
+    def _text(self, node: ast.expr) -> object:
+        """A number that expressions written the same way share: texts of all links of a chain take long."""
+        if node in self._texts:
+            return self._texts[node]
+        if isinstance(node, ast.Attribute):
+            key: object = node.attr, self._text(node.value)
+        elif isinstance(node, ast.Call):
+            given = [(item.arg, self._text(item.value)) for item in node.keywords]
+            key = self._text(node.func), *(self._text(each) for each in node.args), *given
+        else:
+            key = ast.unparse(node)
+        self._texts[node] = self._texts.setdefault(key, len(self._texts))
+        return self._texts[node]
 
     @cached_property
     def bound(self) -> set[str]:

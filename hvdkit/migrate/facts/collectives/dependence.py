@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.index.names import FUNCTIONS, Binding, Names
+from hvdkit.migrate.index.names import FUNCTIONS, Binding, Names, Scope
 from hvdkit.migrate.values.arguments import passed
 from hvdkit.migrate.values.binding_order import held_at
 from hvdkit.migrate.values.vocabulary import EVERY_HOROVOD
@@ -30,6 +30,7 @@ class Dependence:
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
         self._clear: set[ast.AST] = set()  # what earlier answers went through, each of them "no"
+        self._known: set[ast.AST] = set()  # and what was found to be "yes"
 
     def at(self, names: Names, part: ast.AST) -> bool | None:
         """Whether an expression is what is asked for, or certainly is not; None where its parts say."""
@@ -53,10 +54,22 @@ class Dependence:
             self._clear |= seen
         return found
 
+    def forget_known(self) -> None:
+        """Look again at what was found to be "yes": for a search that notes what it finds."""
+        self._known.clear()
+
     def _of(self, names: Names, part: ast.AST, seen: set[ast.AST]) -> bool:
+        if part in self._known:
+            return True
         if part in seen or part in self._clear:
             return False
         seen.add(part)
+        found = self._follow(names, part, seen)
+        if found:
+            self._known.add(part)
+        return found
+
+    def _follow(self, names: Names, part: ast.AST, seen: set[ast.AST]) -> bool:
         if is_agreed(self.facts, names, part):
             return False
         bindings = self.bindings(names, part)
@@ -143,14 +156,12 @@ def _from_agreed(facts: Facts, names: Names, binding: Binding) -> bool:
     """Whether a variable is assigned something that is made of what a collective gives, in a few steps."""
     known = _agreed_bindings(facts)
     if binding.node not in known:
-        seen = {binding.node}
+        seen: set[tuple[Names, Scope | None, str]] = set()
         level = [(names, binding)]
         for _ in range(MAX_CALLS):
             if any(_gives_agreed(facts, *each) for each in level):
                 break
-            behind = [each for one in level for each in _behind(facts, *one)]
-            level = list({each[1].node: each for each in behind if each[1].node not in seen}.values())
-            seen |= {each[1].node for each in level}
+            level = [behind for each in level for behind in _behind(facts, *each, seen)]
         known[binding.node] = any(_gives_agreed(facts, *each) for each in level)
     return known[binding.node]
 
@@ -161,15 +172,22 @@ def _agreed_bindings(facts: Facts) -> dict[ast.AST, bool]:
     return {}
 
 
+@once
 def _gives_agreed(facts: Facts, names: Names, binding: Binding) -> bool:
     """Whether what a variable is assigned contains a collective's result."""
     return any(is_agreed(facts, names, call) for call in _assigned(names, binding, ast.Call))
 
 
-def _behind(facts: Facts, names: Names, binding: Binding) -> Iterator[tuple[Names, Binding]]:
-    """Where the variables in what a variable is assigned get theirs."""
+def _behind(
+    facts: Facts, names: Names, binding: Binding, seen: set[tuple[Names, Scope | None, str]]
+) -> Iterator[tuple[Names, Binding]]:
+    """Where the variables in what a variable is assigned get theirs, each variable once."""
     for part in _assigned(names, binding, ast.Name):
-        yield from bindings_of(facts, names, part)
+        if isinstance(part, ast.Name):
+            variable = (names, names.scope(part).owner(part.id), part.id)
+            if variable not in seen:
+                seen.add(variable)
+                yield from bindings_of(facts, names, part)
 
 
 def _assigned(names: Names, binding: Binding, kind: type[ast.AST]) -> Iterator[ast.AST]:
@@ -213,12 +231,8 @@ def same_uses(names: Names, part: ast.AST) -> list[ast.expr]:
     """The uses of the same variable, or of an attribute or entry written the same way, in a file."""
     if not isinstance(getattr(part, "ctx", None), ast.Load):
         return []
-    if isinstance(part, ast.Name):
-        owner = names.scope(part).owner(part.id)
-        return [use for use in names.uses.get(part.id, ()) if names.scope(use).owner(part.id) is owner]
-    if isinstance(part, ast.Attribute):
-        written = ast.unparse(part)
-        return [use for use in names.attributes.get(part.attr, ()) if ast.unparse(use) == written]
+    if isinstance(part, (ast.Name, ast.Attribute)):
+        return names.same_uses(part)
     if isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Constant):
         entries = (names.parents[use] for use in same_uses(names, part.value))
         return [

@@ -7,6 +7,7 @@ import ast
 from hvdkit.migrate.facts.code.loops import training_loops
 from hvdkit.migrate.facts.collectives.dependence import Dependence
 from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.index.names import Names
 
 # Methods of tensors that give numbers; a function of a library that has such a name has a qualified one.
@@ -17,7 +18,13 @@ MODULES = ("torch.nn.", "torchvision.models.")
 
 def of_own_numbers(facts: Facts, names: Names, expression: ast.expr) -> bool:
     """Whether an expression comes from losses, metrics or the clock, by values or by the tests above them."""
-    return _Computed(facts).holds(names, expression)
+    return _computed(facts).holds(names, expression)
+
+
+@once
+def _computed(facts: Facts) -> _Computed:
+    """One search for all questions: what it knows is not looked for again."""
+    return _Computed(facts)
 
 
 class _Computed(Dependence):

@@ -9,6 +9,7 @@ from hvdkit.migrate.facts.data.made_from import Samples
 from hvdkit.migrate.facts.data.random_splits import PICKS, seeded_alike, seeds_apart
 from hvdkit.migrate.facts.data.set_orders import set_orders
 from hvdkit.migrate.facts.facts import Facts, Site
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, Names
 from hvdkit.migrate.values.arguments import keyword
@@ -36,11 +37,16 @@ def picks_behind(
 
     A set of texts is listed in another order in each process.
     """
-    search = _Picked(facts, program)
+    sets = frozenset(node for _, node in set_orders(facts, program))
+    search = _search(facts, seeded_alike(facts, program), sets)
+    found: dict[ast.Call, Site] = {}
+    listed: dict[ast.AST, Names] = {}
     for names, expression in samples:
-        search.holds(names, expression)
-    draws = sorted(search.found.values(), key=lambda site: (str(site.names.source.path), site.node.lineno))
-    return draws, [(names, node) for node, names in search.listed.items()]
+        drawn, ordered = _behind(facts, search, names, expression)
+        found.update(drawn)
+        listed.update(ordered)
+    draws = sorted(found.values(), key=lambda site: (str(site.names.source.path), site.node.lineno))
+    return draws, [(names, node) for node, names in listed.items()]
 
 
 def seed_argument(site: Site) -> str:
@@ -50,14 +56,31 @@ def seed_argument(site: Site) -> str:
     return METHODS[site.name][2] if site.name in METHODS else ""
 
 
+@once
+def _search(facts: Facts, seeded: frozenset[str], sets: frozenset[ast.expr]) -> _Picked:
+    """One search for all programs that seed alike: they share most of their code."""
+    return _Picked(facts, seeded, sets)
+
+
+@once
+def _behind(
+    facts: Facts, search: _Picked, names: Names, expression: ast.AST
+) -> tuple[dict[ast.Call, Site], dict[ast.AST, Names]]:
+    """The draws, and the sets, that samples come from."""
+    search.found, search.listed = {}, {}
+    search.forget_known()
+    search.holds(names, expression)
+    return search.found, search.listed
+
+
 class _Picked(Dependence):
     """What comes of draws that no seed makes the same on every rank (found), or of sets (listed)."""
 
-    def __init__(self, facts: Facts, program: ProgramFacts) -> None:
+    def __init__(self, facts: Facts, seeded: frozenset[str], sets: frozenset[ast.expr]) -> None:
         super().__init__(facts)
-        self.seeded = seeded_alike(facts, program)
+        self.seeded = seeded
+        self.sets = sets
         self.found: dict[ast.Call, Site] = {}
-        self.sets = {node for _, node in set_orders(facts, program)}
         self.listed: dict[ast.AST, Names] = {}
 
     def at(self, names: Names, part: ast.AST) -> bool | None:

@@ -47,7 +47,7 @@ class Chains:
         found: list[Drawn] = []
         for names, node, trains in (*self._by_models(), *self._by_loops()):
             chains = self.follow(names, node)
-            if any(chain.ops or self.is_dataset(chain.source) for chain in chains):
+            if any(chain.ops or chain.lost or self.is_dataset(chain.source) for chain in chains):
                 found.append(Drawn(names, node, trains, chains))
         return tuple(found)
 

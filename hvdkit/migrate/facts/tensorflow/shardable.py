@@ -62,7 +62,8 @@ def _before_mixing(facts: Facts, chain: Chain) -> list[Point]:
 def why_not_cut(facts: Facts, chain: Chain) -> str:
     """Why a pipeline cannot be cut; "" when it can."""
     if chain.lost:
-        return f"it could not be followed, line {chain.source.names.line(chain.source.node)}: too many ways lead there"
+        line = chain.source.names.line(chain.source.node)
+        return f"it could not be followed, line {line}: too many ways lead there"
     point = cut_at(facts, chain)
     if point is None:
         return "a dataset that is not for training uses the same code"

@@ -11,7 +11,8 @@ import ast
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
+from typing import Callable
 
 from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.facts import Facts
@@ -27,6 +28,7 @@ MAX_WAYS = 64  # to one expression, that differ in more than what is done to eac
 TELLING = words.ORDERING | words.BATCHING | {"shard", "apply", "take"}
 DISTRIBUTES = ("experimental_distribute_dataset",)
 Operation = tuple[Names, ast.Call]
+Lead = Callable[[], Iterable["Chain"]]
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,17 @@ class Chain:
     @cached_property
     def telling(self) -> tuple[Operation, ...]:
         """The operations that all of the ways pass, in this order."""
-        return tuple(op for op in self.ops if operation(op[1]) in TELLING)
+        return tuple(run[-1] for run in self.runs[:-1])
+
+    @cached_property
+    def runs(self) -> list[list[Operation]]:
+        """The operations up to each telling one, with it, and those after the last."""
+        runs: list[list[Operation]] = [[]]
+        for op in self.ops:
+            runs[-1].append(op)
+            if operation(op[1]) in TELLING:
+                runs.append([])
+        return runs
 
 
 def operation(call: ast.Call) -> str:
@@ -119,12 +131,13 @@ class Ways:
         if isinstance(node, ast.Call):
             yield from self._call(begins, names, node)
         elif isinstance(node, (ast.Name, ast.Attribute)):
-            found = False
-            for names_, binding in self._bindings(names, node):
-                for ways in self._bound(begins, names_, binding):
-                    found = True
-                    yield from ways
-            if not found:
+            bindings = self._bindings(names, node)
+            parameters = [each.node for where, each in bindings if _is_parameter(where, each)]
+            leads = [lead for each in bindings for lead in self._leads(*each)]
+            yield from (replace(begins, parameter=arg) for arg in parameters if isinstance(arg, ast.arg))
+            if leads:  # asked once for all uses that read the same
+                yield from self._memo.ask(tuple(each for _, each in bindings), self._union, leads)
+            elif not parameters:
                 yield begins
         else:
             yield begins
@@ -171,23 +184,28 @@ class Ways:
             return remaining(names, node, found)
         return last_stored(self._flow, names, node, self._flow.stored(names, node))
 
-    def _bound(self, begins: Chain, names: Names, binding: Binding) -> Iterator[Iterable[Chain]]:
-        value = binding.value
-        if binding.kind == "param" and isinstance(binding.node, ast.arg):
-            if isinstance(names.parents[names.parents[binding.node]], FUNCTIONS):
-                yield [replace(begins, parameter=binding.node)]
-        elif binding.kind == "assign" and value is not None:
-            if not binding.path:
-                yield self._inside(names, value)
-            elif isinstance(value, (ast.Tuple, ast.List)) and len(binding.path) == 1:
-                if binding.path[0] < len(value.elts):
-                    yield self._inside(names, value.elts[binding.path[0]])
-            elif isinstance(value, ast.Call) and len(binding.path) == 1:
-                for where, called in self._flow.functions(names, value):
-                    for result in where.returns.get(called, ()):
-                        if isinstance(result, ast.Tuple) and -1 < binding.path[0] < len(result.elts):
-                            one = result.elts[binding.path[0]]
-                            yield self._returned(names, value, where, called, one)
+    def _union(self, leads: Iterable[Lead]) -> frozenset[Chain]:
+        return _joined(chain for lead in leads for chain in lead())
+
+    def _leads(self, names: Names, binding: Binding) -> Iterator[Lead]:
+        """What an assignment leads back to."""
+        value, path = binding.value, binding.path
+        if binding.kind != "assign" or value is None:
+            return
+        if not path:
+            yield partial(self._inside, names, value)
+        elif isinstance(value, (ast.Tuple, ast.List)) and len(path) == 1:
+            if path[0] < len(value.elts):
+                yield partial(self._inside, names, value.elts[path[0]])
+        elif isinstance(value, ast.Call) and len(path) == 1:
+            for where, called in self._flow.functions(names, value):
+                for result in where.returns.get(called, ()):
+                    if isinstance(result, ast.Tuple) and -1 < path[0] < len(result.elts):
+                        yield partial(self._returned, names, value, where, called, result.elts[path[0]])
+
+
+def _is_parameter(names: Names, binding: Binding) -> bool:
+    return binding.kind == "param" and isinstance(names.parents[names.parents[binding.node]], FUNCTIONS)
 
 
 def _passing(chain: Chain, point: Point) -> Chain:
@@ -238,7 +256,7 @@ def _joined(chains: Iterable[Chain]) -> frozenset[Chain]:
 
 def _lost(chains: Sequence[Chain]) -> Chain:
     """The one way that is left of too many: it begins where they meet."""
-    last = min(chains, key=_order).points[-1]
+    last = max((chain.points[-1] for chain in chains), key=lambda point: _place(point.names, point.node))
     begin = replace(last, before=0)
     passed_ = frozenset().union(*(chain.passed for chain in chains))
     return Chain(begin, (), (begin,), passed_ - {last.node}, lost=True)
@@ -252,35 +270,24 @@ def _join(one: Chain, other: Chain) -> Chain:
         return replace(
             one, ops=(), points=one.points[:1], aside=(one.passed | other.passed) - {one.source.node}
         )
-    ops = tuple(op for pair in zip(_between(one), _between(other)) for op in _merged(*pair))
+    ops = tuple(op for pair in zip(one.runs, other.runs) for op in _merged(*pair))
     at = {call: i for i, (_, call) in enumerate(ops)}
     ends = {point.node: point.before for point in other.points}
     points: list[Point] = []
-    for point in one.points:
-        before = {at[call] for _, call in (*one.ops[: point.before], *other.ops[: ends.get(point.node, 0)])}
-        if point.node in ends and max(before, default=-1) == len(before) - 1:
+    for point in (each for each in one.points if each.node in ends):
+        before = {at[call] for _, call in (*one.ops[: point.before], *other.ops[: ends[point.node]])}
+        if max(before, default=-1) == len(before) - 1:
             points.append(replace(point, before=len(before)))
     aside = (one.passed | other.passed) - {point.node for point in points}
     return replace(one, ops=ops, points=tuple(points), aside=aside)
 
 
-def _between(chain: Chain) -> Iterator[list[Operation]]:
-    """The operations up to each telling one, with it, and those after the last."""
-    run: list[Operation] = []
-    for op in chain.ops:
-        run.append(op)
-        if operation(op[1]) in TELLING:
-            yield run
-            run = []
-    yield run
-
-
 def _merged(one: list[Operation], other: list[Operation]) -> Iterator[Operation]:
     """The operations of both, each once and in the order of both."""
-    rest = list(other)
+    known, where, done = set(one), {op: i for i, op in enumerate(other)}, 0
     for op in one:
-        if op in rest:
-            yield from (each for each in rest[: rest.index(op)] if each not in one)
-            rest = rest[rest.index(op) + 1 :]
+        at = where.get(op, -1)
+        yield from (each for each in other[done:at] if each not in known)
+        done = max(done, at + 1)
         yield op
-    yield from (each for each in rest if each not in one)
+    yield from (each for each in other[done:] if each not in known)

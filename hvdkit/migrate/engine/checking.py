@@ -13,6 +13,7 @@ from hvdkit.migrate.catalog.rule import Last, Rule
 from hvdkit.migrate.decisions.rank_questions import rank_questions
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.read.room import TooManyQuestions
 
 
 class RuleFailed(HvdkitError):
@@ -50,8 +51,8 @@ def by_file(found: Iterable[Iterable[Finding]]) -> dict[Path, list[Finding]]:
 def _checked(rule: Rule, check: Callable[[], Iterator[Finding]]) -> list[Finding]:
     try:
         return list(check())
-    except RecursionError:
-        raise  # the program's depth, not the rule's mistake: see room.py
+    except (RecursionError, TooManyQuestions):
+        raise  # the program's depth, or its ways, not the rule's mistake: see room.py
     except Exception as error:
         import traceback  # slow to import, and rules seldom fail
 

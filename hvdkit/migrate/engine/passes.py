@@ -15,14 +15,14 @@ from hvdkit.migrate.catalog.rule import Rule
 from hvdkit.migrate.engine.checking import run_rules
 from hvdkit.migrate.engine.rewriting import Rewritten, Unwritable, rewrite
 from hvdkit.migrate.engine.stages import Run, prepared
-from hvdkit.migrate.engine.too_deep import without_deepest
+from hvdkit.migrate.engine.unfollowed import without_unfollowed
 from hvdkit.migrate.facts import Facts, Options
 from hvdkit.migrate.index.indexing import index
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import FilePlan, Finding
 from hvdkit.migrate.project.files import Project, Reader
 from hvdkit.migrate.project.opening import open_project, reopen
-from hvdkit.migrate.read.room import roomy
+from hvdkit.migrate.read.room import TooManyQuestions, roomy
 from hvdkit.migrate.report.locations import reported
 from hvdkit.migrate.write.apply import root_of
 
@@ -83,8 +83,8 @@ def run_pass(
     while True:
         try:
             return _passed(project, paths, options, rules_for, reader)
-        except RecursionError as error:
-            project = without_deepest(project, error, reader)
+        except (RecursionError, TooManyQuestions) as error:
+            project = without_unfollowed(project, error, reader)
 
 
 def _passed(

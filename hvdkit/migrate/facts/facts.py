@@ -57,6 +57,8 @@ class Facts:
     def __post_init__(self, before: Facts | None) -> None:
         self.flow: Flow = Flow(self.project) if before is None else before.flow
         self._answers: dict[tuple[object, ...], object] = {}
+        for names in self.project.files.values():
+            names.asked = 0
 
     def ask(self, question: Callable[Concatenate[Facts, P], T], *about: P.args, **named: P.kwargs) -> T:
         """What a question was answered before, or its answer now: about a node, a program, a file."""

@@ -10,13 +10,14 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import field
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import chain, takewhile
 from typing import Any, TypeVar, Union
 
 from hvdkit.dataclass import dataclass
 from hvdkit.migrate.index.canonical import canonical
 from hvdkit.migrate.plan import Place, address
+from hvdkit.migrate.read.room import TooManyQuestions
 from hvdkit.migrate.read.source import Source
 
 FunctionNode = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda]
@@ -24,6 +25,10 @@ N = TypeVar("N", bound=ast.AST)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+# How often the values in a file may be asked for, for each of its nodes: programs need up to 11.
+MOST_QUESTIONS = 400
+MOST_ALIASES = 4  # `a = torch`, `b = a.nn`, ...
+SMALL = 1000  # nodes of a file that is taken for no smaller
 ANY_KEY = "*"  # a subscript whose key is not written out
 
 
@@ -94,6 +99,7 @@ class Names:
     _readings: dict[str, list[tuple[ast.expr, str]]] = field(default_factory=dict)
     _calls_in: dict[ast.AST, list[ast.Call]] = field(default_factory=dict)
     _texts: dict[object, int] = field(default_factory=dict)
+    asked: int = 0  # how often its values were asked for, in one run
 
     @cached_property
     def _places(self) -> dict[ast.AST, int]:
@@ -282,8 +288,15 @@ class Names:
             return node
         return next(parent for parent in self.ancestors(node) if isinstance(parent, ast.stmt))
 
+    def count(self, node: ast.AST) -> None:
+        """Count a question about a value. Raises TooManyQuestions: a search does not end in a useful time."""
+        self.asked += 1
+        if self.asked > MOST_QUESTIONS * max(len(self.nodes), SMALL):
+            raise TooManyQuestions(self.source.path, getattr(node, "lineno", 1))
+
     def bindings(self, name: str, at: ast.AST) -> list[Binding]:
         """All bindings that a use of `name` at a node may mean."""
+        self.count(at)
         owner = self.scope(at).owner(name)
         return owner.names[name] if owner else []
 
@@ -294,7 +307,7 @@ class Names:
         ("torch.nn.parallel.DistributedDataParallel",); a try/except import gives both.
         """
         if node not in self._qualified:
-            self._qualified[node] = self._qualify(node, 0)
+            self._qualified[node] = self._qualify(node)
         return self._qualified[node]
 
     @cached_property
@@ -308,23 +321,33 @@ class Names:
             if binding.kind in ("import", "class") or _is_alias(binding)
         }
 
-    def _qualify(self, node: ast.AST, depth: int) -> tuple[str, ...]:
-        tail: list[str] = []
+    def _qualify(self, node: ast.AST) -> tuple[str, ...]:
+        found: dict[str, None] = {}
+        seen: set[object] = set()
+        level: list[tuple[ast.AST, tuple[str, ...]]] = [(node, ())]
+        for _ in range(MOST_ALIASES + 1):
+            level = [alias for one in level for alias in self._aliases(*one, seen, found)]
+        return tuple(found)
+
+    def _aliases(
+        self, node: ast.AST, tails: tuple[str, ...], seen: set[object], found: dict[str, None]
+    ) -> Iterator[tuple[ast.AST, tuple[str, ...]]]:
+        """What a name is an alias of, each once; what it is imported as is put in found."""
+        tail = ""
         while isinstance(node, ast.Attribute):
-            tail.append(node.attr)
+            tail = f".{node.attr}{tail}"
             node = node.value
-        if not isinstance(node, ast.Name) or depth > 4 or node.id not in self._standing_for:
-            return ()
-        heads: list[str] = []
+        if not isinstance(node, ast.Name) or node.id not in self._standing_for:
+            return
+        tails = (tail, *tails)
+        if (alias := (self.scope(node).owner(node.id), node.id, tails)) in seen:
+            return
+        seen.add(alias)
         for binding in self.bindings(node.id, node):
             if binding.kind == "import":
-                heads.append(binding.qualified)
+                found.setdefault(reduce(lambda name, each: canonical(name + each), tails, binding.qualified))
             elif binding.value is not None and binding.value is not node and _is_alias(binding):
-                heads.extend(self._qualify(binding.value, depth + 1))
-            elif binding.kind == "class":
-                heads.append("")
-        suffix = "".join(f".{part}" for part in reversed(tail))
-        return tuple(canonical(head + suffix) for head in dict.fromkeys(heads) if head)
+                yield binding.value, tails
 
 
 def _is_alias(binding: Binding) -> bool:

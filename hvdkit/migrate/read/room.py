@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import sys
 import threading
+from pathlib import Path
 from typing import Callable, TypeVar
 
 from hvdkit.errors import HvdkitError
@@ -22,6 +23,19 @@ STACK = 256 << 20  # bytes, of which only what is used takes memory: Python 3.9 
 
 class TooDeepError(HvdkitError):
     """A program is nested or chained more deeply than can be followed."""
+
+
+class TooManyQuestions(HvdkitError):
+    """The values of a file lead to each other in more ways than can be followed in a useful time."""
+
+    def __init__(self, path: Path, line: int) -> None:
+        super().__init__(
+            f"{path} could not be followed, line {line}: its values lead to each other in too many ways",
+            "what it does is not known; no file was changed",
+            "move the code around this line into functions of their own, or leave the file out",
+        )
+        self.path = path
+        self.line = line
 
 
 def roomy(work: Callable[..., T]) -> Callable[..., T]:

@@ -24,6 +24,7 @@ class Callers:
 
     def of(self, names: Names, function: FunctionNode) -> list[CallSite]:
         """Calls in the project that may run a function, spawning calls included, in file order."""
+        names.count(function)
         self._memo.ask(("sites", function), self._look, names, function)
         sites = [(where, call) for call, where in self._sites[function].items()]
         if len(sites) < 2:

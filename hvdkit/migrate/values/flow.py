@@ -69,6 +69,7 @@ class Flow:
         """Everything that an expression may be, as far as it can be followed."""
         if node is None:
             return frozenset()
+        names.count(node)
         if isinstance(node, ast.Name):
             return self.named(names, node.id, node)
         return self._memo.ask(node, self._expression, names, node)

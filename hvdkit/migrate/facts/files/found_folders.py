@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator
 
 from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.index.statements import statements_below
+from hvdkit.migrate.values.behind import parts_behind
 
 LISTS = frozenset(("os.listdir", "os.scandir", "glob.glob", "glob.iglob"))
 METHODS = frozenset(("iterdir", "glob", "rglob"))
 MAKERS = frozenset(("os.makedirs", "os.mkdir"))
 PATH_QUESTIONS = {"exists", "is_dir", "is_file"}
 QUESTIONS = frozenset(("os.path.exists", "os.path.isdir", "os.path.isfile"))
-MAX_STEPS = 8
 
 
 def found_names(names: Names, inside: ast.AST) -> Iterator[ast.Assign]:
@@ -24,7 +25,7 @@ def found_names(names: Names, inside: ast.AST) -> Iterator[ast.Assign]:
     made = {text for call in names.calls_in(inside) for text in _about(names, call, MAKERS, {"mkdir"})}
     for statement in names.walk(inside):
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-            if ast.unparse(statement.targets[0]) in made and _lists(names, statement.value, 0):
+            if ast.unparse(statement.targets[0]) in made and _lists(names, statement.value):
                 yield statement
 
 
@@ -62,20 +63,23 @@ def is_free(names: Names, call: ast.Call, path: ast.expr) -> bool:
         if names.function(loop) is function and loop.lineno < call.lineno
         for variable in variables
     }
-    return bool(found) and _made_of(names, function or names.source.tree, path, found, 0)
+    return bool(found) and _made_of(names, function or names.source.tree, path, found)
 
 
-def _made_of(names: Names, inside: ast.AST, path: ast.expr, found: set[str], steps: int) -> bool:
+def _made_of(names: Names, inside: ast.AST, path: ast.expr, found: set[str]) -> bool:
     """Whether one of some variables is in an expression, or in what is assigned to a part of it."""
-    parts = {ast.unparse(part) for part in ast.walk(path) if isinstance(part, (ast.Name, ast.Attribute))}
-    if parts & found:
-        return True
-    return steps < MAX_STEPS and any(
-        _made_of(names, inside, part.value, found, steps + 1)
-        for part in names.walk(inside)
-        if isinstance(part, ast.Assign) and parts & {ast.unparse(target) for target in part.targets}
-        if part.value is not path
-    )
+    assigned: dict[str, list[ast.expr]] = defaultdict(list)
+    for part in names.walk(inside):
+        for target in part.targets if isinstance(part, ast.Assign) else ():
+            assigned[ast.unparse(target)].append(part.value)
+    seen: set[str] = set()
+    waiting = [path]
+    while waiting:
+        inner = [part for part in ast.walk(waiting.pop()) if isinstance(part, (ast.Name, ast.Attribute))]
+        fresh = {ast.unparse(part) for part in inner} - seen
+        seen |= fresh
+        waiting += (value for part in fresh for value in assigned[part])
+    return bool(seen & found)
 
 
 def deciding_statement(names: Names, statement: ast.stmt) -> ast.stmt:
@@ -84,7 +88,7 @@ def deciding_statement(names: Names, statement: ast.stmt) -> ast.stmt:
     for parent in names.ancestors(statement):
         if isinstance(parent, FUNCTIONS):
             break
-        if isinstance(parent, ast.If) and _lists(names, parent.test, 0):
+        if isinstance(parent, ast.If) and _lists(names, parent.test):
             found = parent
     return found
 
@@ -98,18 +102,12 @@ def _tells(names: Names, statement: ast.stmt) -> bool:
     return any(getattr(call.func, "attr", "") == "broadcast_object" for call in names.calls_in(statement))
 
 
-def _lists(names: Names, node: ast.expr, steps: int) -> bool:
+def _lists(names: Names, node: ast.expr) -> bool:
     """Whether a value is made from the contents of a folder."""
-    for part in ast.walk(node):
+    for part in parts_behind(names, node):
         if isinstance(part, ast.Call):
             method = getattr(part.func, "attr", "") in METHODS and not names.qualified(part.func)
             if method or LISTS & set(names.qualified(part.func)):
-                return True
-        elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) and steps < MAX_STEPS:
-            values = [
-                b.value for b in names.bindings(part.id, part) if b.kind == "assign" and b.value is not None
-            ]
-            if any(value is not node and _lists(names, value, steps + 1) for value in values):
                 return True
     return False
 

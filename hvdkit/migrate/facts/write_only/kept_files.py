@@ -65,19 +65,25 @@ def _folder_read(facts: Facts, names: Names, path: ast.expr) -> bool:
     return any(_may_read(facts, *mention, pieces, seen, 0) for mention in mentions)
 
 
-def _roots(facts: Facts, names: Names, path: ast.expr, depth: int = 0) -> Iterator[tuple[Names, ast.expr]]:
-    """A path and what it begins with: variables, what they were given, and the first text."""
-    yield names, path
-    first = _first(names, path)
-    if first is not path:
-        yield from _roots(facts, names, first, depth)
-    elif isinstance(path, ast.Name) and depth < MAX_STEPS:
-        for binding in names.bindings(path.id, path):
-            if binding.kind == "assign" and binding.value is not None:
-                yield from _roots(facts, names, binding.value, depth + 1)
-            elif binding.kind == "param":
-                for where, _, one in handed(facts, names, path):
-                    yield from _roots(facts, where, one, depth + 1)
+def _roots(facts: Facts, names: Names, path: ast.expr) -> Iterator[tuple[Names, ast.expr]]:
+    """A path and what it begins with: variables, what they were given, and the first text; each once."""
+    seen: set[ast.AST] = set()
+    waiting = [(names, path)]
+    while waiting:
+        where, part = waiting.pop()
+        if part in seen:
+            continue
+        seen.add(part)
+        yield where, part
+        first = _first(where, part)
+        if first is not part:
+            waiting.append((where, first))
+        elif isinstance(part, ast.Name):
+            for binding in where.bindings(part.id, part):
+                if binding.kind == "assign" and binding.value is not None:
+                    waiting.append((where, binding.value))
+                elif binding.kind == "param":
+                    waiting += ((other, one) for other, _, one in handed(facts, where, part))
 
 
 def _first(names: Names, path: ast.expr) -> ast.expr:

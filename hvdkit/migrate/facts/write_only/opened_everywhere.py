@@ -21,6 +21,7 @@ from hvdkit.migrate.facts.write_only.texts import is_read, opened_to_closed
 from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.index.statements import statements_above
 from hvdkit.migrate.values.arguments import given
+from hvdkit.migrate.values.behind import parts_behind
 
 MAX_CALLERS = 4
 _WRITES = frozenset(("write", "writelines", "flush", "close"))
@@ -69,17 +70,14 @@ def opened_everywhere(facts: Facts, writer: Writer) -> Opened | None:
     return Opened(names, call.args[0], rows[-1], waited)
 
 
-def _by_item(names: Names, path: ast.expr, depth: int = 0) -> bool:
+def _by_item(names: Names, path: ast.expr) -> bool:
     """Whether a path is made of what a loop goes over, its numbers left out: of predictions, say."""
-    for part in ast.walk(path):
+    for part in parts_behind(names, path):
         for binding in names.bindings(part.id, part) if isinstance(part, ast.Name) else ():
             called = getattr(getattr(binding.value, "func", None), "id", "")
             counted = called == "range" or (called == "enumerate" and binding.path[:1] == (0,))
             if binding.kind == "each" and not counted:
                 return True
-            if binding.kind == "assign" and binding.value is not None and depth < MAX_CALLERS:
-                if _by_item(names, binding.value, depth + 1):
-                    return True
     return False
 
 

@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterator
 
 # What pip and shells put the environment in for; it says nothing to who reads it.
 REFERENCE = re.compile(r"\$\{([A-Z0-9_]+)\}")
-_ADDRESS = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^\s/?#'\"]+)(?P<rest>[^\s'\"]*)")
-_IN_QUERY = re.compile(
-    r"[?&][\w-]*(?:token|passw(?:or)?d|secret|api[_-]?key|sig(?:nature)?|credential)[\w-]*=(?P<value>[^&#\s,;]+)",
-    re.IGNORECASE,
-)
+# What is in front of `://` is looked at where one is found: a picture as base64 is one word of a million letters.
+_ADDRESS = re.compile(r"(?<=[A-Za-z0-9+.-])://(?P<authority>[^\s/?#'\"]+)(?P<rest>[^\s'\"]*)")
+_IN_QUERY = re.compile(r"[?&](?P<name>[\w-]+)=(?P<value>[^&#\s,;]+)")
+_SECRET = re.compile(r"token|passw(?:or)?d|secret|api[_-]?key|sig(?:nature)?|credential", re.IGNORECASE)
 _MASK = "****"
 
 
@@ -36,12 +35,14 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
         user, at, _ = address["authority"].rpartition("@")
         name, colon, _ = user.partition(":")
         # By http a name alone is a token; by ssh it is a name that anybody may know, such as git.
-        whole = address["scheme"].lower().endswith(("http", "https"))
+        whole = (
+            text[max(address.start() - len("https"), 0) : address.start()].lower().endswith(("http", "https"))
+        )
         start = address.start("authority") + (0 if whole else len(name) + len(colon))
         stop = address.start("authority") + len(user)
         if at and (whole or colon) and not REFERENCE.fullmatch(text[start:stop].rpartition(":")[2]):
             yield start, stop
         for value in _IN_QUERY.finditer(address["rest"]):
-            if not REFERENCE.fullmatch(value["value"]):
+            if _SECRET.search(value["name"]) and not REFERENCE.fullmatch(value["value"]):
                 begin = address.start("rest")
                 yield begin + value.start("value"), begin + value.end("value")

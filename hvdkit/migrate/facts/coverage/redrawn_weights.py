@@ -84,14 +84,17 @@ def _has_draws(facts: Facts, names: Names, function: ast.AST, depth: int) -> boo
 
 def _may_be_of(names: Names, node: ast.expr, models: tuple[str, ...]) -> bool:
     """Whether an expression is a model, what holds it, a part of it, or of a loop over what holds it."""
-    for part in ast.walk(node):
-        if not isinstance(part, (ast.Name, ast.Attribute)):
-            continue
-        text = ast.unparse(part)
-        if any(text == m or m.startswith(f"{text}.") or text.startswith(f"{m}.") for m in models):
-            return True
-        each = names.bindings(part.id, part) if isinstance(part, ast.Name) else ()
-        loops = (names.statement(binding.node) for binding in each if binding.kind == "each")
-        if any(isinstance(loop, ast.For) and _may_be_of(names, loop.iter, models) for loop in loops):
-            return True
+    seen: set[ast.AST] = set()
+    waiting: list[ast.AST] = [node]
+    while waiting:
+        for part in ast.walk(waiting.pop()):
+            if not isinstance(part, (ast.Name, ast.Attribute)) or part in seen:
+                continue
+            seen.add(part)
+            text = ast.unparse(part)
+            if any(text == m or m.startswith(f"{text}.") or text.startswith(f"{m}.") for m in models):
+                return True
+            each = names.bindings(part.id, part) if isinstance(part, ast.Name) else ()
+            loops = (names.statement(binding.node) for binding in each if binding.kind == "each")
+            waiting += (loop.iter for loop in loops if isinstance(loop, ast.For))
     return False

@@ -15,7 +15,7 @@ import pytest
 
 from hvdkit.bench import plot, report
 from hvdkit.cli import main
-from hvdkit.files import OutputError
+from hvdkit.earlier import is_report
 from tests.bench.records import record
 
 # Rank 1 is late by much more than this machine can be; the script would train for 200 steps.
@@ -148,7 +148,13 @@ def test_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert "rank 1 on host1 is the last in 100 % of the steps, by 30.0 ms" in text
 
 
-def test_a_picture_that_cannot_be_written(tmp_path: Path) -> None:
+def test_a_picture_replaces_an_earlier_one_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = report.data("mlp", [{"horovod": record([[0.1] * 3]), "one": record([[0.1] * 3])}], None)
-    with pytest.raises(OutputError, match="cannot write"):
-        plot.write(found, tmp_path / "none" / "bench.png")
+    drawn = plot.drawn(found)
+    (tmp_path / "bench.png").write_bytes(drawn)
+    (tmp_path / "cat.png").write_bytes(drawn.replace(b"hvdkit", b"camera"))
+    assert is_report(tmp_path / "bench.png")
+    assert main(["bench", "mlp", f"--png={tmp_path}/cat.png"]) == 2
+    assert "no earlier report" in capsys.readouterr().err
+    assert main(["bench", "mlp", f"--png={tmp_path}/none/bench.png"]) == 2
+    assert "there is no folder" in capsys.readouterr().err

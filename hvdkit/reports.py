@@ -230,6 +230,8 @@ def _named_files(asked: argparse.Namespace, reports: set[str]) -> Iterator[Path]
 def _check_file(action: Report | Output, place: Path, read: Sequence[Path], force: bool) -> None:
     typed, instead = action.at(place), f"name a different file: {action.at(f'hvdkit{action.suffix}')}"
     try:
+        if is_source(place):
+            raise UsageError(f"{typed}: that is a source file, by its name or first line", "", instead)
         there = os.path.lexists(place)
         if there and os.path.exists(place) and not (place.is_file() or place.is_dir()):  # noqa: PTH110
             return  # a device or a pipe
@@ -238,8 +240,6 @@ def _check_file(action: Report | Output, place: Path, read: Sequence[Path], forc
             raise UsageError(f"{typed}: {seen}", "the report could not be written when it is made", instead)
         if any(there and place.samefile(each) for each in read):
             raise UsageError(f"{typed}: the command reads this file", "the report would replace it", instead)
-        if is_source(place):
-            raise UsageError(f"{typed}: that is a source file, by its name or first line", "", instead)
     except OSError as error:
         raise UsageError(f"{typed}: {error.strerror or error}", "", instead) from error
     if there and not force and not action.known(place):

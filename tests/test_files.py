@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import socket
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import hvdkit
 from hvdkit.files import LARGEST, is_inside, read_file, replace_file
 from hvdkit.printable import printable
 
@@ -103,3 +105,32 @@ def test_no_name_ends_a_command(tmp_path: Path, encoding: str) -> None:
             assert (b"caf%E9.py" if "--sarif" in options else b"caf\\xe9.py") in done.stdout.replace(
                 b"\\\\", b"\\"
             )
+
+
+# What opens files by itself: hvdkit's own rules, a first line after a look at what the file is, a log, which
+# may be a pipe, and a lock.
+BY_THEMSELVES = {
+    "migrate/catalog/rule_files.py",
+    "migrate/project/opening.py",
+    "explain/command.py",
+    "migrate/write/undo.py",
+}
+
+
+def opens(tree: ast.AST) -> bool:
+    """Whether a module calls `open(path)`, `path.open()` and the like by itself."""
+    functions = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    methods = {function.attr for function in functions if isinstance(function, ast.Attribute)}
+    named = {function.id for function in functions if isinstance(function, ast.Name)}
+    return bool(methods & {"open", "read_text", "read_bytes"}) or "open" in named
+
+
+def test_projects_are_read_in_one_way() -> None:
+    """What reads a project asks read_file, which waits for nothing and has a bound."""
+    root = Path(hvdkit.__file__).parent
+    found = set()
+    for package in ("migrate", "check", "start", "docker", "explain", "timeline"):
+        for path in (root / package).rglob("*.py"):
+            if opens(ast.parse(path.read_bytes())):
+                found.add(path.relative_to(root).as_posix())
+    assert found == BY_THEMSELVES

@@ -138,7 +138,9 @@ def test_a_source_is_never_replaced(tree: Path, name: str, capsys: pytest.Captur
     """By its name, by its first line, and by what a link leads to; also with --force."""
     Path("train").write_text("#!/usr/bin/env python\n")
     Path("link.json").symlink_to("other.py")
-    refused(["check", "train.py", f"--json={name}", "--force"], "a source file", capsys)
+    os.mkfifo("Makefile")
+    for place in (name, "Makefile"):
+        refused(["check", "train.py", f"--json={place}", "--force"], "a source file", capsys)
     assert Path("other.py").read_text() == HVD
 
 
@@ -161,7 +163,7 @@ def test_files_that_options_name_alone_are_kept_as_well(
     refused(["tune", "mlp", "-o", "results.json"], "no earlier report", capsys)
     Path("-").write_text("mine")
     refused(["tune", "mlp", "-o", "-"], "no earlier report", capsys)
-    refused(["run", "--timeline", "train.py", "python", "train.py"], "the command reads this file", capsys)
+    refused(["run", "--timeline", "train.py", "python", "train.py"], "a source file", capsys)
     refused(["run", "--timeline", "results.json", "python", "train.py"], "no earlier report", capsys)
     refused(["verify", "train.py", "--json=other.py"], "a source file", capsys)
     Path("hvdkit-tune.toml").write_text("mine = true\n")

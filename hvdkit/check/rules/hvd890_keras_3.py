@@ -8,6 +8,7 @@ from pathlib import Path
 
 from hvdkit.check.horovod import calls_in, mentioned
 from hvdkit.check.keras import keras_programs
+from hvdkit.files import read_text
 from hvdkit.migrate.catalog.finding import manual
 from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
@@ -47,7 +48,10 @@ def _is_keras_3(facts: Facts, program: ProgramFacts) -> bool:
 
 
 def _asks_for_it(file: Path) -> bool:
-    return file.is_file() and bool(REQUIRED.search(file.read_text(encoding="utf-8", errors="replace")))
+    try:
+        return bool(REQUIRED.search(read_text(file)))
+    except OSError:
+        return False
 
 
 RULE = Rule(

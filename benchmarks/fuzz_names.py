@@ -90,8 +90,9 @@ def _make(path: Path, outside: Path, chance: random.Random, text: Callable[[], s
 def _run(folder: Path, chance: random.Random) -> None:
     before = dict(_state(folder))
     new = [_name(chance) for _ in range(2)]
-    names = [*before, *(name for name in new if not Path(name).is_fifo())]  # a pipe waits for its reader
-    target, log = chance.choice(names or ["new"]), chance.choice(names or ["new"])
+    # No pipe, into which a report waits for a reader.
+    names = [*before, *(name for name in new if not Path(name).is_fifo())] or ["new"]
+    target, log = chance.choice(names), chance.choice(names)
     replaceable = not os.path.lexists(target) or (Path(target).is_file() and is_report(Path(target)))
     report = f"{chance.choice(_REPORTS)}={target}"
     for words in (

@@ -5,7 +5,12 @@ One subclass per cause that a caller can act on; the command line prints any of 
 
 from __future__ import annotations
 
+import re
+
 from hvdkit.credentials import masked
+
+# In a name that somebody else gave a file it would pass for what hvdkit says.
+_PART = re.compile(r"\n(?=  (?:why|fix): )")
 
 
 class HvdkitError(Exception):
@@ -22,11 +27,8 @@ class HvdkitError(Exception):
         self.fix = fix
 
     def __str__(self) -> str:
-        parts = [self.seen]
-        if self.why:
-            parts.append(f"  why: {self.why}")
-        if self.fix:
-            parts.append(f"  fix: {self.fix}")
+        named = {"": self.seen, "  why: ": self.why, "  fix: ": self.fix}
+        parts = (name + _PART.sub(r"\\n", text) for name, text in named.items() if text)
         return masked("\n".join(parts))
 
 

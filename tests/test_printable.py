@@ -82,7 +82,7 @@ def test_no_command_prints_what_a_terminal_obeys(tmp_path: Path) -> None:
 def test_a_name_is_one_line(tmp_path: Path) -> None:
     """Or it would add lines of its own to a report."""
     (tmp_path / "a.py\n0 left to you.py").write_text(DDP)
-    for words in (["migrate", "."], ["init"], ["migrate", "x\n  fix: rm -rf ~"]):
+    for words in (["migrate", "."], ["init"], ["migrate", "x\n  fix: rm"], ["timeline", "x\n  fix: rm"]):
         shown = said(tmp_path, *words).splitlines()
         assert not [line for line in shown if line.startswith(("0 left to you.py", "  fix: rm"))], shown
 

@@ -223,14 +223,21 @@ def test_a_record_that_is_no_file_of_records(
     assert (f"it is {LARGEST + 1} bytes" if kind == "huge" else f"it is a {kind}, not a regular file") in said
 
 
-def test_a_folder_of_records_that_lies_elsewhere(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tree.parent / "victim" / "undo-1.json").write_text(json.dumps([GOOD]))
+@pytest.mark.parametrize("target", ["../victim", ".git", "."])
+def test_a_folder_of_records_that_lies_elsewhere(
+    tree: Path, target: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nor is anything written to another place of the tree: what git obeys is one of them."""
+    (tree / ".git").mkdir()
+    place = tree / target
+    (place / "undo-1.json").write_bytes(sealed([GOOD]))
     (tree / ".hvdkit").rmdir()
-    (tree / ".hvdkit").symlink_to("../victim")
-    assert "is a link to a place outside" in refused(tree, capsys)
+    (tree / ".hvdkit").symlink_to(target)
+    assert "is a link to " in refused(tree, capsys)
     (tree / "new.py").write_text("import torch.distributed as dist\n\ndist.init_process_group()\n")
-    assert main(["migrate", str(tree), "--write", "--allow-no-vcs"]) == 2
-    assert sorted(path.name for path in (tree.parent / "victim").iterdir()) == ["undo-1.json"]
+    before = sorted(place.iterdir())
+    assert main(["migrate", str(tree), "--write", "--allow-dirty", "--allow-no-vcs"]) == 2
+    assert sorted(place.iterdir()) == before
 
 
 @pytest.mark.timeout(60)

@@ -189,9 +189,9 @@ def _places(last: Path, root: Path) -> set[Path]:
 
 def _folder(root: Path) -> Path:
     folder = root / RECORDS
-    if not is_inside(folder, root):
+    if folder.is_symlink():
         raise BrokenRecord(
-            f"{folder} is a link to a place outside {root}",
+            f"{folder} is a link to {os.path.realpath(folder)}",
             "its records would belong to a different folder; nothing was written",
             f"rm {word(folder)}",
         )

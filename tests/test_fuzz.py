@@ -11,7 +11,16 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 from fuzz import COUNTS, Fuzz
 
-FEW = {"programs": 40, "nodes": 300, "records": 60, "logs": 40, "messages": 200, "names": 20}
+FEW = {
+    "programs": 40,
+    "nodes": 300,
+    "records": 60,
+    "logs": 40,
+    "messages": 200,
+    "names": 20,
+    "trees": 25,
+    "kills": 4,
+}
 
 
 @pytest.mark.timeout(600)

@@ -37,6 +37,11 @@ for x in torch.utils.data.DataLoader(torch.ones(8, 2), batch_size=2):
 DDP = "import torch.distributed as dist\n\ndist.init_process_group('gloo')\n"
 
 
+def test_no_step_starts_python_in_the_folder_of_the_pull_request() -> None:
+    """`python -m` and `python -c` look there for json.py and the like."""
+    assert [name for name, step in STEPS.items() if re.search(r"python\S* -[mc]", step.get("run", ""))] == []
+
+
 def filled(text: str, inputs: dict[str, str]) -> str:
     """A value of a step, with the inputs that it names."""
     return re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda found: inputs[found[1]], text)

@@ -30,7 +30,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from fuzz_trees import Kills, Trees
+from fuzz_kills import Kills
+from fuzz_trees import Trees
 
 ROOT = Path(__file__).parents[1]
 COUNTS = {

@@ -1,4 +1,4 @@
-"""Folders that somebody else made, and runs that are killed: what benchmarks/fuzz.py holds against them.
+"""Folders that somebody else made, for benchmarks/fuzz.py.
 
 A tree has modules with the names of others, links, devices, a git configuration that names programs, records
 of writes, lists of requirements, and modes, all drawn at random. Whatever is run in it, nothing of it is
@@ -15,12 +15,11 @@ import json
 import os
 import random
 import shutil
-import signal
 import socket
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 SECRET = "wJalrXUtnFEMI"
@@ -331,13 +330,16 @@ def written(path: Path, data: str | bytes) -> None:
 
 
 def snapshot(tree: Path) -> dict[str, tuple[int, bytes]]:
-    """Mode and bytes of everything below a folder, but for hvdkit's own records."""
+    """Kind, permissions and bytes of everything below a folder, but for hvdkit's own records.
+
+    What is written has no set-user-ID bit again.
+    """
     found = {}
     for root, folders, files in os.walk(tree):
         folders[:] = [name for name in folders if Path(root, name) != tree / ".hvdkit"]
         for name in (*folders, *files):
             path = Path(root, name)
-            mode = path.lstat().st_mode
+            mode = path.lstat().st_mode & ~(stat.S_ISUID | stat.S_ISGID)
             data = path.read_bytes() if stat.S_ISREG(mode) else b""
             found[str(path)] = mode, os.fsencode(path.readlink()) if stat.S_ISLNK(mode) else data
     return found
@@ -355,67 +357,3 @@ def removed(tree: Path) -> None:
     shutil.rmtree(tree, ignore_errors=True)
     if tree.exists():
         subprocess.run(["rm", "-rf", str(tree)], check=True)
-
-
-# Killed at the N-th file that it writes; the first two are the records' .gitignore and the record.
-_KILLED = """
-import os, signal, sys
-from hvdkit.cli import main
-calls = 0
-def reached(act):
-    def counted(*arguments, **options):
-        global calls
-        calls += 1
-        if calls == int(sys.argv[1]):
-            os.kill(os.getpid(), signal.SIGKILL)
-        return act(*arguments, **options)
-    return counted
-setattr(os, sys.argv[2], reached(getattr(os, sys.argv[2])))
-sys.exit(main(sys.argv[3:]))
-"""
-WRITE = ("migrate", ".", "--write", "--allow-no-vcs", "--no-diff")
-FILES = 30
-
-
-class Kills:
-    """Kills runs in the middle, and looks at every file."""
-
-    def __init__(self, scratch: Path) -> None:
-        self.scratch = scratch
-
-    def attack(self, number: int, chance: random.Random) -> None:
-        """Kill a write (even numbers) or its undoing (odd ones) at a random point, and take it back."""
-        tree, here = self.scratch / "killed", Path.cwd()
-        tree.mkdir()
-        try:
-            os.chdir(tree)
-            for each in range(FILES):
-                (tree / f"train{each}.py").write_text(DDP)
-            if number % 2:
-                self._run(WRITE, 0, "fsync", (0, 1))
-                after = (tree / "train0.py").read_text()
-                self._run(("migrate", "--undo"), *self._point(chance), (-signal.SIGKILL, 0))
-                assert {*self._texts(tree)} <= {DDP, after}, "a file is neither as it was nor as written"
-            else:
-                self._run(WRITE, *self._point(chance), (-signal.SIGKILL, 0))
-                texts = {*self._texts(tree)} - {DDP}
-                assert len(texts) <= 1 and all("hvd.init()" in text for text in texts), texts
-            self._run(("migrate", "--undo"), 0, "fsync", (0, 2))
-            assert {*self._texts(tree)} == {DDP}, "--undo restores every byte"
-            left = [path.name for path in tree.iterdir() if path.suffix != ".py" and path.name != ".hvdkit"]
-            assert left == [], f"files are left: {left}"
-        finally:
-            os.chdir(here)
-            removed(tree)
-
-    def _point(self, chance: random.Random) -> tuple[int, str]:
-        """A call of the system before which the run is killed: the file is not whole, or not in its place."""
-        return chance.randint(1, FILES + 3), chance.choice(("fsync", "fchmod", "open"))
-
-    def _run(self, command: Sequence[str], call: int, name: str, codes: tuple[int, ...]) -> None:
-        started = [sys.executable, "-c", _KILLED, str(call), name, *command]
-        done = subprocess.run(started, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-        assert done.returncode in codes, f"{command} ended with {done.returncode}: {done.stdout}{done.stderr}"
-
-    def _texts(self, tree: Path) -> Iterator[str]:
-        return (path.read_text() for path in tree.glob("*.py"))

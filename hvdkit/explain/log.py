@@ -18,6 +18,9 @@ _TAG = re.compile(
 # `hvdkit run` writes "[1] " in front of each line of a rank, and "hvdkit: " in front of its own.
 _OWN_TAG = re.compile(r"^\[(\d{1,9})\] ?")
 _OWN_WORDS = re.compile(r"^hvdkit(?: run)?: ", re.MULTILINE)
+# PyTorch writes "[rank1]: " in front of each line of an uncaught error, where its process group exists.
+_TORCH_MARK = re.compile(r"^\[rank\d{1,9}\]: ?")
+_BEGINS = "Traceback (most recent call last)"
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _FRAME = re.compile(r'^ +File "(?P<file>[^"]+)", line (?P<line>\d+)')
 _CHAINED = ("During handling of the above exception", "The above exception was the direct cause")
@@ -154,7 +157,7 @@ def parse(text: str) -> Log:
         *unfinished, (rank, last) = _pieces(raw, tag)
         for other, piece in unfinished:
             begun[other] = begun.get(other, "") + piece
-        lines.append(Line(number, rank, begun.pop(rank, "") + last))
+        lines.append(Line(number, rank, _TORCH_MARK.sub("", begun.pop(rank, "") + last)))
     lines += [Line(number, rank, piece) for rank, piece in begun.items() if piece]
     return Log(tuple(lines))
 
@@ -172,7 +175,8 @@ def _tracebacks(stream: Stream) -> Iterator[Traceback]:
     files: list[str] = []
     place, inside = "", False
     for line in stream.lines:
-        if line.text.startswith("Traceback (most recent call last)"):
+        # A progress bar ends no line before it.
+        if line.text.startswith(_BEGINS) or line.text.endswith(f"{_BEGINS}:"):
             files, place, inside = [], "", True
         elif inside and not line.text.startswith(" ") and line.text.strip():
             if found:

@@ -47,6 +47,16 @@ def test_colours_and_progress_bars_do_not_hide_a_line() -> None:
     assert texts("\x1b[31mred\x1b[0m\r50%\rdone") == [(None, "red"), (None, "50%"), (None, "done")]
 
 
+def test_a_progress_bar_and_pytorchs_mark_do_not_hide_a_traceback() -> None:
+    error = 'Traceback (most recent call last):\n  File "/me/train.py", line 7, in <module>\nKeyError: 1\n'
+    for mark in ("", "[rank0]: "):
+        marked = "".join(f"{mark}{line}\n" for line in error.splitlines())
+        bar = "\r 44%|####  | 44/100\r 45%|####  | 45/100"
+        shown = (bar + marked).replace("\n", "\n[0] ").replace("\r", "\r[0] ")
+        (traceback,) = parse(f"{shown}\nhvdkit: rank 0 on a failed first: exit code 1\n").tracebacks
+        assert (traceback.rank, traceback.error, traceback.place) == (0, "KeyError: 1", "/me/train.py:7")
+
+
 def test_a_traceback_ends_with_its_error_in_the_authors_file() -> None:
     log = """\
 [1]<stderr>:Traceback (most recent call last):

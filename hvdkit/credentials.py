@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 # What pip and shells put the environment in for; it says nothing to who reads it.
 REFERENCE = re.compile(r"\$\{([A-Z0-9_]+)\}")
-# What is in front of `://` is looked at where one is found: a picture as base64 is one word of a million letters.
+# Found from `://` on: a picture as base64 is one word of a million letters, each of which may begin a scheme.
 _ADDRESS = re.compile(r"(?<=[A-Za-z0-9+.-])://(?P<authority>[^\s/?#'\"]+)(?P<rest>[^\s'\"]*)")
 _IN_QUERY = re.compile(r"[?&](?P<name>[\w-]+)=(?P<value>[^&#\s,;]+)")
 _SECRET = re.compile(r"token|passw(?:or)?d|secret|api[_-]?key|sig(?:nature)?|credential", re.IGNORECASE)

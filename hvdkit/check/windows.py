@@ -88,18 +88,23 @@ def synchronized(facts: Facts, window: Window) -> ast.stmt | None:
 
 
 def synchronized_itself(facts: Facts, window: Window) -> bool:
-    """Whether a synchronize() in a window is of the optimizer that steps; a GAN has another one beside it."""
+    """Whether a window always waits by a synchronize() of the optimizer that steps; a GAN has another one."""
     steps = facts.flow.values(window.names, window.step.target)
     return any(
         steps & facts.flow.values(names, waits)
         for statement in (window.backward, *window.between)
-        for names, waits in _waits(facts, window.names, statement)
+        for names, waits in _waits(facts, window.names, statement, certain=True)
     )
 
 
-def _waits(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> Iterator[tuple[Names, ast.expr]]:
-    """What running a node calls a synchronize() of that is no library's function, itself or further in."""
-    for part in ast.walk(node):
+def _waits(
+    facts: Facts, names: Names, node: ast.AST, depth: int = 0, certain: bool = False
+) -> Iterator[tuple[Names, ast.expr]]:
+    """What running a node calls a synchronize() of that is no library's function, itself or further in.
+
+    certain: whenever the node runs, so under no test of its own, no loop and no early return.
+    """
+    for part in _always(node) if certain else ast.walk(node):
         if not isinstance(part, ast.Call):
             continue
         if isinstance(part.func, ast.Attribute) and part.func.attr == "synchronize":
@@ -107,7 +112,23 @@ def _waits(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> Iterato
                 yield names, part.func.value
                 continue
         for where, function in facts.flow.functions(names, part) if depth < MAX_CALLS else []:
-            yield from _waits(facts, where, function, depth + 1)
+            yield from _waits(facts, where, function, depth + 1, certain)
+
+
+def _always(node: ast.AST) -> Iterator[ast.AST]:
+    """A node, and what is inside it that runs whenever it does."""
+    yield node
+    body = node.body if isinstance(node, (ast.With, *FUNCTIONS)) else None
+    if isinstance(body, list):
+        for statement in body:
+            if any(isinstance(part, (ast.Return, ast.Raise)) for part in ast.walk(statement)):
+                return
+            yield from _always(statement)
+    elif isinstance(node, (ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return)):
+        for part in ast.walk(node):
+            if isinstance(part, (ast.IfExp, ast.BoolOp, ast.Lambda)):
+                return
+            yield part
 
 
 def first_reader(facts: Facts, window: Window) -> ast.stmt | None:

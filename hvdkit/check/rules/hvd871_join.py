@@ -13,6 +13,8 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.facts import Site
 from hvdkit.migrate.facts.optimizers.step_calls import step_calls
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
+from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, Names
+from hvdkit.migrate.index.statements import statements_below
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.values import vocabulary as words
 
@@ -33,20 +35,67 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 
 def _after_training(facts: Facts, site: Site) -> bool:
-    """Whether the loop that trains stands right above, in the same block."""
+    """Whether the loop that trains is right above, in the same block, or in a function that is called there."""
     block = block_of(site.names, site.node)
     above = block[: block.index(site.names.statement(site.node))]
-    return any(isinstance(s, (ast.For, ast.While)) and step_calls(facts).runs_backward(s) for s in above)
+    trains = [statement for statement in above if step_calls(facts).runs_backward(statement)]
+    return any(isinstance(s, LOOPS) or _calls_loop(facts, site.names, s) for s in trains)
+
+
+def _calls_loop(facts: Facts, names: Names, statement: ast.stmt) -> bool:
+    called = [own for call in names.calls_in(statement) for own in facts.flow.functions(names, call)]
+    return any(
+        isinstance(part, LOOPS) and step_calls(facts).runs_backward(part)
+        for where, function in called
+        for part in where.walk(function)
+    )
 
 
 def _sent(facts: Facts, program: ProgramFacts, site: Site) -> bool:
-    """Whether a broadcast follows, in this file, or may elsewhere."""
-    return any(
-        other.names is not site.names
-        or other.node.lineno > site.node.lineno
-        or site.names.function(other.node) is not site.names.function(site.node)
-        for other in calls_in(facts, program, *BROADCASTS)
-    )
+    """Whether a broadcast may follow: below the join, below a call of its function, or in a loop around one."""
+    sends = {other.node for other in calls_in(facts, program, *BROADCASTS)}
+    seen: set[ast.AST] = set()
+    waiting: list[tuple[Names, ast.AST]] = [(site.names, site.node)]
+    while waiting:
+        names, node = waiting.pop()
+        if any(_reaches(facts, names, after, sends) for after in _after(names, node)):
+            return True
+        function = names.function(node)
+        if function is not None and function not in seen:
+            seen.add(function)
+            callers = facts.flow.call_sites(names, function)
+            if not callers and sends:
+                return True  # what calls it is not seen, nor what comes after that
+            waiting += callers
+    return False
+
+
+def _after(names: Names, node: ast.AST) -> Iterator[ast.stmt]:
+    """The statements of its function that may run after a node: below it, and all of a loop around it."""
+    child: ast.AST = names.statement(node)
+    for parent in (child, *names.ancestors(child)):
+        if isinstance(parent, FUNCTIONS):
+            return
+        if isinstance(parent, LOOPS):
+            yield parent
+        elif isinstance(parent, ast.stmt):
+            yield from statements_below(names, parent)
+
+
+def _reaches(facts: Facts, names: Names, statement: ast.stmt, sends: set[ast.Call]) -> bool:
+    """Whether running a statement may come to one of some calls."""
+    seen: set[ast.AST] = set()
+    waiting: list[tuple[Names, ast.AST]] = [(names, statement)]
+    while waiting:
+        where, node = waiting.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        calls = where.calls_in(node)
+        if not sends.isdisjoint(calls):
+            return True
+        waiting += (own for call in calls for own in facts.flow.functions(where, call))
+    return False
 
 
 RULE = Rule(

@@ -48,9 +48,9 @@ def attempt(make: Maker, *args: Any) -> Made:
     """What comes of making edits: the edits, or what keeps them from being made."""
     try:
         made = make(*args)
+        return (made,) if isinstance(made, Edit) else tuple(made)  # a generator may raise only now
     except CannotEdit as error:
         return error.obstacle
-    return (made,) if isinstance(made, Edit) else tuple(made)
 
 
 # Questions in a test that change nothing.

@@ -240,8 +240,11 @@ class Launch:
 
     def _origins(self, names: Names, node: ast.expr) -> Iterator[Origin]:
         if isinstance(node, ast.Name):
-            for binding in names.bindings(node.id, node):
-                yield from self._binding(names, binding)
+            variable = names.scope(node).owner(node.id), node.id  # asked once for all of its uses
+            bound = names.bindings(node.id, node)
+            yield from self._memo.ask(
+                variable, lambda: frozenset(origin for each in bound for origin in self._binding(names, each))
+            )
         elif isinstance(node, ast.Attribute):
             for value in self._facts.flow.values(names, node.value):
                 if value.kind == "module":  # `config.RANK`, of a module of the project
@@ -287,11 +290,8 @@ class Launch:
     def _binding(self, names: Names, binding: Binding) -> Iterator[Origin]:
         if binding.kind == "assign" and binding.value is not None:
             for where, value in self.elements(names, binding.value, binding.path):
-                for origin in (
-                    self._given_from(where, value)
-                    if _held(self._facts, where, value)
-                    else self._from(where, value)
-                ):
+                held = _held(self._facts, where, value)
+                for origin in self._given_from(where, value) if held else self._from(where, value):
                     alias = isinstance(value, (ast.Name, ast.Attribute)) and origin.alias is None
                     yield replace(origin, alias=(where, value)) if alias else origin
         elif binding.kind == "other" and isinstance(binding.node, (ast.Name, ast.Attribute)):

@@ -152,7 +152,12 @@ def run_alone(facts: Facts, names: Names, node: ast.AST) -> bool:
     """Whether only programs that train nothing come to a node, each of them one process."""
     known, key = _run_alone(facts), names.function(node) or node
     if key not in known:
-        kinds = [p.kind for p in programs_of(facts) if names in p.files and runs_in(facts, p, names, node)]
+        kinds = [
+            program.kind
+            for program in programs_of(facts)
+            if names in program.files and runs_in(facts, program, names, node)
+            if is_started(facts, program.entry)  # a module without its program is no job of one process
+        ]
         known[key] = bool(kinds) and all(kind == "none" for kind in kinds)
     return known[key]
 

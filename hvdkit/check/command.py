@@ -11,6 +11,7 @@ from pathlib import Path
 from hvdkit.arguments import CommandParser, parsed
 from hvdkit.check.report import FIXABLE, SARIF_LEVELS, show
 from hvdkit.check.rules import all_rules
+from hvdkit.check.sparing import excluded, sparing
 from hvdkit.collecting import uncollected
 from hvdkit.errors import HvdkitError, UsageError
 from hvdkit.files import read_file, read_stream
@@ -87,21 +88,35 @@ def main(argv: Sequence[str]) -> int:
     if args.fix:
         check_tree(root_of(paths), args.allow_dirty, args.allow_no_vcs)
     options = chosen(args, paths[0], "check")
-    plan = make_plan(paths, options, _stdin(paths[0]) if stdin else read_file)
+    failures: dict[str, HvdkitError] = {}
+    plan = make_plan(paths, options, _stdin(paths[0]) if stdin else read_file, failures)
     _report(plan, options, args)
     if args.fix:
         write_in_place(plan, paths, "hvdkit check", talk(args))
-    return int(bool(_wrong(plan, options, args.fix) or plan.unreadable))
+    for failure in failures.values():
+        print(f"hvdkit check: {failure}", file=sys.stderr)
+    return 2 if failures else int(bool(_wrong(plan, options, args.fix) or plan.unreadable))
 
 
 @roomy
-def make_plan(paths: Sequence[Path], options: Options, reader: Reader = read_file) -> Plan:
-    """Everything that is wrong under the paths, and the files with the fixes carried out."""
+def make_plan(
+    paths: Sequence[Path],
+    options: Options,
+    reader: Reader = read_file,
+    failures: dict[str, HvdkitError] | None = None,
+) -> Plan:
+    """Everything that is wrong under the paths, and the files with the fixes carried out.
+
+    failures: gets the mistakes of rules, by their ids; the other rules go on.
+    """
+    failed = {} if failures is None else failures
     with uncollected():
-        done = run_pass(paths, options, lambda _: all_rules(), reader)
+        done = run_pass(paths, options, lambda _: sparing(all_rules(), failed), reader)
         done.forget()
     passed_over, tests = len(done.project.passed_over), len(done.project.tests)
-    return Plan(done.files, (), unreadable(done.project), passed_over, tests)
+    files = tuple(file for file in done.files if not excluded(options, file.path))
+    unread = tuple(each for each in unreadable(done.project) if not excluded(options, each[0]))
+    return Plan(files, (), unread, passed_over, tests)
 
 
 def _stdin(path: Path) -> Reader:

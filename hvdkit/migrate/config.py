@@ -16,6 +16,9 @@ from hvdkit.migrate.facts import Options
 from hvdkit.migrate.project.installed_keras import installed_keras
 
 KEYS: dict[str, type] = {"target": str, "suggested": bool, "select": list, "ignore": list}
+OF_CHECK: dict[str, type] = {"exclude": list, "per-file-ignores": dict}
+_IDS = 'ids of rules: ["HVD201", "HVD3"]'
+_FILES = 'patterns of files: ["vendor", "*_pb2.py"]'
 COMMANDS = ("migrate", "check")
 TARGETS = ("horovod", "hvdkit")
 
@@ -33,11 +36,12 @@ def chosen(args: argparse.Namespace, start: Path, command: str) -> Options:
     """
     base = configured(start, command)
     asked = getattr(args, "target", None) or base.keras_3_target  # "" where nobody asks for one
-    return Options(
-        asked or base.target,
-        base.suggested if args.suggested is None else args.suggested,
-        rules_named(args.select, command, "--select") or base.select,
-        rules_named(args.ignore, command, "--ignore") or base.ignore,
+    return replace(
+        base,
+        target=asked or base.target,
+        suggested=base.suggested if args.suggested is None else args.suggested,
+        select=rules_named(args.select, command, "--select") or base.select,
+        ignore=rules_named(args.ignore, command, "--ignore") or base.ignore,
         keras=installed_keras(),
         keras_3_target=asked or "hvdkit",
     )
@@ -66,20 +70,37 @@ def _options(file: Path, command: str) -> Options:
     _check_keys(file, commands, COMMANDS, "tool.hvdkit")
     section = _table(file, commands, command, "tool.hvdkit.")
     name = f"tool.hvdkit.{command}"
-    _check_keys(file, section, [key for key in KEYS if command == "migrate" or key != "target"], name)
+    known = KEYS if command == "migrate" else {**KEYS, **OF_CHECK}
+    _check_keys(file, section, [key for key in known if command == "migrate" or key != "target"], name)
     for key, value in section.items():
-        if not isinstance(value, KEYS[key]):
-            raise BadConfig(f"{file}: {name}.{key} = {value!r}", "", f"a {KEYS[key].__name__}")
-        if isinstance(value, list) and not all(isinstance(entry, str) and entry.strip() for entry in value):
-            raise BadConfig(f"{file}: {name}.{key} = {value!r}", "", 'ids of rules: ["HVD201", "HVD3"]')
+        if not isinstance(value, known[key]):
+            raise BadConfig(f"{file}: {name}.{key} = {value!r}", "", f"a {known[key].__name__}")
+        if isinstance(value, list):
+            _check_texts(file, f"{name}.{key}", value, _FILES if key == "exclude" else _IDS)
     if section.get("target", "horovod") not in TARGETS:
         raise BadConfig(f"{file}: target = {section['target']!r}", "", f"one of {', '.join(TARGETS)}")
+    ignores: dict[str, Any] = section.pop("per-file-ignores", {})
+    exclude = tuple(section.pop("exclude", ()))
     lists = {
         key: rules_named(value, command, f"{file}: {name}.{key}")
         for key, value in section.items()
         if isinstance(value, list)
     }
-    return replace(Options(keras_3_target=section.get("target", "")), **{**section, **lists})
+    for pattern, ids in ignores.items():
+        _check_texts(file, f"{name}.per-file-ignores.{pattern!r}", ids, _IDS)
+    named = tuple(
+        (pattern, rules_named(ids, command, f"{file}: {name}.per-file-ignores.{pattern!r}"))
+        for pattern, ids in ignores.items()
+    )
+    base = Options(
+        keras_3_target=section.get("target", ""), exclude=exclude, per_file_ignores=named, root=file.parent
+    )
+    return replace(base, **{**section, **lists})
+
+
+def _check_texts(file: Path, name: str, value: object, example: str) -> None:
+    if not isinstance(value, list) or not all(isinstance(entry, str) and entry.strip() for entry in value):
+        raise BadConfig(f"{file}: {name} = {value!r}", "", example)
 
 
 def _table(file: Path, table: dict[str, Any], key: str, above: str = "") -> dict[str, Any]:

@@ -138,3 +138,71 @@ def test_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
     assert main(["check", str(empty)]) == 0
+
+
+WRONG = "    loss = hvd.allreduce(local_loss)"
+
+
+@pytest.mark.parametrize(
+    "comment", ["# hvdkit: ignore[HVD805]", "# hvdkit: ignore", "# noqa: HVD805", "# noqa: E501, HVD805"]
+)
+def test_a_comment_leaves_a_finding_out(tmp_path: Path, comment: str) -> None:
+    script = write(tmp_path, MANUAL.replace(WRONG, f"{WRONG}  {comment}"))
+    assert main(["check", str(script)]) == 0
+
+
+@pytest.mark.parametrize("comment", ["# hvdkit: ignore[HVD810]", "# noqa: HVD810", "# noqa"])
+def test_a_comment_about_another_rule_leaves_nothing_out(tmp_path: Path, comment: str) -> None:
+    script = write(tmp_path, MANUAL.replace(WRONG, f"{WRONG}  {comment}"))
+    assert main(["check", str(script)]) == 1
+
+
+def test_a_comment_stands_at_the_end_of_a_statement_of_several_lines(tmp_path: Path) -> None:
+    several = "    loss = hvd.allreduce(\n        local_loss\n    )  # hvdkit: ignore[HVD805]"
+    assert main(["check", str(write(tmp_path, MANUAL.replace(WRONG, several)))]) == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "code"),
+    [
+        ('exclude = ["vendor"]', 0),
+        ('exclude = ["vendor/*.py"]', 0),
+        ('exclude = ["*_old.py"]', 1),
+        ('per-file-ignores = {"vendor/*" = ["HVD805"]}', 0),
+        ('per-file-ignores = {"train.py" = ["HVD8"]}', 0),
+        ('per-file-ignores = {"vendor" = ["HVD81"]}', 1),
+        ('exclude = "vendor"', 2),
+        ("per-file-ignores = {vendor = 805}", 2),
+    ],
+)
+def test_a_project_leaves_files_out(tmp_path: Path, settings: str, code: int) -> None:
+    (tmp_path / "pyproject.toml").write_text(f"[tool.hvdkit.check]\n{settings}\n")
+    (tmp_path / "vendor").mkdir()
+    script = write(tmp_path / "vendor", MANUAL)
+    assert main(["check", str(tmp_path)]) == code
+    assert main(["check", str(script)]) == code  # as pre-commit passes it
+
+
+def test_an_excluded_file_need_not_be_readable(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[tool.hvdkit.check]\nexclude = ["templates"]\n')
+    (tmp_path / "templates").mkdir()
+    write(tmp_path / "templates", "import torch\nprint {{ name }}\n")
+    write(tmp_path, CLEAN)
+    assert main(["check", str(tmp_path)]) == 0
+
+
+def test_the_other_rules_go_on_past_one_that_fails(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from hvdkit.check.rules import hvd804_averaged_twice
+
+    def fails(*_: object) -> bool:
+        raise KeyError("a mistake of hvdkit's")
+
+    monkeypatch.setattr(hvd804_averaged_twice, "averages", fails)
+    script = write(tmp_path, FIXABLE + MANUAL)
+    assert main(["check", str(script)]) == 2
+    printed = capsys.readouterr()
+    assert "HVD805" in printed.out
+    assert "internal error in rule HVD804: KeyError" in printed.err
+    assert "the other rules ran" in printed.err

@@ -33,10 +33,10 @@ def found_by(facts: Facts, rules: list[Rule]) -> dict[str, list[Finding]]:
         if isinstance(rule.check, Last):
             last.append((rule, rule.check))
         else:
-            found[rule.id] = _checked(rule, partial(rule.check, facts))
+            found[rule.id] = checked(rule, partial(rule.check, facts))
     asking = rank_questions(facts, chain.from_iterable(found.values()))
     for rule, check in last:
-        found[rule.id] = _checked(rule, partial(check.check, facts, asking))
+        found[rule.id] = checked(rule, partial(check.check, facts, asking))
     return {rule.id: found[rule.id] for rule in rules}
 
 
@@ -48,7 +48,8 @@ def by_file(found: Iterable[Iterable[Finding]]) -> dict[Path, list[Finding]]:
     return {path: list(findings) for path, findings in files.items()}
 
 
-def _checked(rule: Rule, check: Callable[[], Iterator[Finding]]) -> list[Finding]:
+def checked(rule: Rule, check: Callable[[], Iterator[Finding]]) -> list[Finding]:
+    """What a rule finds. Raises: RuleFailed; what says that a program cannot be followed."""
     try:
         return list(check())
     except (RecursionError, TooManyQuestions):

@@ -131,7 +131,8 @@ class Names:
     @cached_property
     def _alike(self) -> dict[object, list[ast.expr]]:
         found: dict[object, list[ast.expr]] = defaultdict(list)
-        for use in chain(*self.uses.values(), *self.attributes.values()):
+        uses: Iterator[ast.Name | ast.Attribute] = chain(*self.uses.values(), *self.attributes.values())
+        for use in uses:
             found[self._written(use)].append(use)
         return found
 

@@ -22,7 +22,8 @@ class Options:
 
     left: what is not rewritten, though the rules would. keras: the version that is installed where the
     program is migrated, for programs that do not say theirs; "" where it is not known. keras_3_target: the
-    target for programs on Keras 3, where plain Horovod averages nothing; "" for the same.
+    target for programs on Keras 3, where plain Horovod averages nothing; "" for the same. exclude,
+    per_file_ignores: patterns of files below `root` of which check reports nothing, or nothing of some rules.
     """
 
     target: str = "horovod"
@@ -32,6 +33,9 @@ class Options:
     left: frozenset[Left] = frozenset()
     keras: str = ""
     keras_3_target: str = ""
+    exclude: tuple[str, ...] = ()
+    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    root: Path = Path()
 
     def allows(self, rule: str) -> bool:
         """Whether --select and --ignore leave a rule, by prefix of its id."""

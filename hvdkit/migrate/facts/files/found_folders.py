@@ -69,9 +69,9 @@ def is_free(names: Names, call: ast.Call, path: ast.expr) -> bool:
 def _made_of(names: Names, inside: ast.AST, path: ast.expr, found: set[str]) -> bool:
     """Whether one of some variables is in an expression, or in what is assigned to a part of it."""
     assigned: dict[str, list[ast.expr]] = defaultdict(list)
-    for part in names.walk(inside):
-        for target in part.targets if isinstance(part, ast.Assign) else ():
-            assigned[ast.unparse(target)].append(part.value)
+    for statement in (part for part in names.walk(inside) if isinstance(part, ast.Assign)):
+        for target in statement.targets:
+            assigned[ast.unparse(target)].append(statement.value)
     seen: set[str] = set()
     waiting = [path]
     while waiting:

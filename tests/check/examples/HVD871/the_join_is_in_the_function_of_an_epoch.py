@@ -1,0 +1,24 @@
+# Reported: the broadcast of the first weights is in another function, and runs before
+
+import horovod.torch as hvd
+import torch
+
+
+def train_epoch(model, optimizer):
+    for x in torch.randn(28, 4).split(4)[hvd.rank() :: hvd.size()]:
+        optimizer.zero_grad()
+        model(x).pow(2).mean().backward()
+        optimizer.step()
+    hvd.join()
+
+
+def main():
+    hvd.init()
+    model = torch.nn.Linear(4, 1)
+    optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
+    hvd.broadcast_parameters(model.state_dict(), root_rank=0)
+    for _ in range(2):
+        train_epoch(model, optimizer)
+
+
+main()

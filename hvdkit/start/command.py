@@ -9,9 +9,10 @@ from pathlib import Path
 from hvdkit import reports
 from hvdkit.arguments import CommandParser, parsed
 from hvdkit.errors import UsageError
+from hvdkit.migrate.write.apply import DirtyTree, NoVersionControl, check_tree, root_of
 from hvdkit.printable import one_line
 from hvdkit.shell import word
-from hvdkit.start.folder import Folder, look
+from hvdkit.start.folder import FRAMEWORKS, Folder, look
 
 EXAMPLES = """\
 hvdkit init                what is in the current folder, and what to type next
@@ -49,7 +50,7 @@ def main(argv: Sequence[str]) -> int:
             f"{one_line(args.folder)} is not a folder", "", "hvdkit init, in the folder of the project"
         )
     found = look(folder)
-    steps = next_steps(found)
+    steps = next_steps(found, folder)
     if args.json is not None:
         rows = {"schema": 1, "found": found.as_json(), "next": [command for command, _ in steps]}
         reports.put_json(args.json, rows)
@@ -58,23 +59,43 @@ def main(argv: Sequence[str]) -> int:
     return 0 if found.scripts else 1
 
 
-def next_steps(found: Folder) -> list[tuple[str, str]]:
-    """What to type, with the reason, in order."""
+def next_steps(found: Folder, folder: Path) -> list[tuple[str, str]]:
+    """What to type where init was called, with the reason, in order."""
     if not found.scripts:
         return [("hvdkit migrate SCRIPT", "no script here trains with PyTorch, TensorFlow or Keras")]
-    first = word(found.scripts[0].name)
-    if found.scripts[0].uses_horovod:
+    script = folder / found.scripts[0].name
+    first = word(os.path.relpath(script))
+    uses = found.scripts[0].uses_horovod
+    if uses:
         steps = [(f"hvdkit check {first}", "it uses Horovod: find what is silently wrong")]
     else:
         steps = [(f"hvdkit migrate {first}", "see the change; nothing is written")]
-        steps += [(f"hvdkit migrate {first} --write", "write it; hvdkit migrate --undo restores the file")]
+    if not found.framework_installed:
+        steps.append((f"python -m pip install {_package(found)}", "the script's framework is not installed"))
     if not found.horovod:
-        steps.append(("hvdkit install-horovod", f"Horovod is not installed{_for(found)}"))
+        steps.append(("hvdkit install-horovod", "Horovod is not installed"))
+    if not uses:
+        steps.append((f"hvdkit migrate {first} --verify", "run both for a few steps, and compare them"))
+        written = "write it; hvdkit migrate --undo restores the file"
+        steps.append((f"hvdkit migrate {first} --write{_gate(script)}", written))
     return [*steps, (f"hvdkit run -np 2 python {first}", "start two ranks on this machine")]
 
 
-def _for(found: Folder) -> str:
-    return "" if found.framework_installed else ", and neither is a framework: install that first"
+def _package(found: Folder) -> str:
+    """The package of the framework that the scripts import."""
+    titles = [title for title in FRAMEWORKS.values() if title in found.frameworks] or ["PyTorch"]
+    return next(name for name, title in FRAMEWORKS.items() if title == titles[0])
+
+
+def _gate(script: Path) -> str:
+    """The option without which --write would refuse this place, with a space in front."""
+    try:
+        check_tree(root_of([script]), allow_dirty=False, allow_no_vcs=False)
+    except DirtyTree:
+        return " --allow-dirty"
+    except NoVersionControl:
+        return " --allow-no-vcs"
+    return ""
 
 
 def _show(found: Folder, steps: list[tuple[str, str]]) -> None:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -68,9 +68,13 @@ class Report:
 def examine(wanted: Examination, progress: Callable[[str], None]) -> Report:
     """Run the checks. Never raises for what is wrong with a host: that is a finding."""
     hosts = wanted.hosts.hosts if wanted.hosts else ()
-    if len(hosts) > 1 or (hosts and not is_own_address(hosts[0].name)):
+    if not all(is_own_address(host.name) for host in hosts):
         return _together(wanted, hosts, progress)
-    return _alone(wanted, hosts[0] if hosts else Host("", wanted.ranks))
+    if not hosts:
+        return _alone(wanted, Host("", wanted.ranks))
+    # horovodrun starts the ranks of this machine without ssh, under whatever names.
+    report = _alone(wanted, Host(hosts[0].name, sum(host.slots for host in hosts)))
+    return replace(report, hosts=tuple(host.name for host in hosts))
 
 
 def _alone(wanted: Examination, host: Host) -> Report:

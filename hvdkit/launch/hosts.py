@@ -18,6 +18,8 @@ from hvdkit.errors import HvdkitError, UsageError
 from hvdkit.files import read_stream
 from hvdkit.toml import NotToml, parse_toml
 
+# This machine, in a list that names no other: horovodrun starts ranks there without ssh.
+HERE = ("localhost", "127.0.0.1")
 # RFC 1123 labels, with the underscore that clusters use all the same. A leading "-" would be an option.
 _NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?")
 _LARGEST = 1 << 20  # bytes of a file that names hosts
@@ -251,7 +253,7 @@ def _slots(text: str, place: str) -> int:
 def _started_by_ssh(hosts: list[Host], place: str) -> HostList:
     """`_collect`, for hosts that are given each other's names as they stand here."""
     here = [host.name for host in hosts if host.name == "localhost" or host.name.startswith("127.")]
-    if here and len({host.name for host in hosts}) > 1:
+    if here and len({host.name for host in hosts}) > 1 and not all(host.name in HERE for host in hosts):
         raise HostError(
             f"{place}: {here[0]} together with other hosts",
             why="on each of them the name means that host itself",

@@ -105,7 +105,7 @@ def start(report: Report, wanted: Start) -> Start:
         launcher=next((host.name for host in wanted.hosts.hosts if is_own_address(host.name)), LAUNCHER),
         # More hosts may have been examined than the job has now: on one machine ranks meet by its loopback.
         route=None if here and len(wanted.hosts.hosts) == 1 else report.route,
-        crowded=_crowded(report.facts, wanted.hosts),
+        crowded=_crowded(report.facts, wanted.hosts, here),
     )
 
 
@@ -125,8 +125,8 @@ def _refuse_unbuilt(controller: str, facts: Mapping[str, Mapping[str, Any]]) -> 
             )
 
 
-def _crowded(facts: Mapping[str, Mapping[str, Any]], used: HostList) -> bool:
-    """Whether a host has at least as many ranks as cores."""
-    slots = {host.name: host.slots for host in used.hosts}
+def _crowded(facts: Mapping[str, Mapping[str, Any]], used: HostList, here: bool) -> bool:
+    """Whether a host has at least as many ranks as cores. here: all are this machine, by any name."""
+    slots = {host.name: used.slots if here else host.slots for host in used.hosts}
     threads = {name: fact.get("threads", {}).get("value") for name, fact in facts.items()}
     return any(known and slots.get(name, 0) >= known["cores"] for name, known in threads.items())

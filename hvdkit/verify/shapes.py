@@ -7,9 +7,7 @@ ranks of both without ssh, and numbers them by host.
 
 from __future__ import annotations
 
-from hvdkit.launch.hosts import Host, HostList
-
-HERE = ("localhost", "127.0.0.1")
+from hvdkit.launch.hosts import HERE, Host, HostList
 
 
 def together(world: int) -> HostList:

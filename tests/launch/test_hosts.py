@@ -54,11 +54,20 @@ def test_what_a_shell_would_act_on_is_refused_everywhere(name: str, tmp_path: Pa
         ("a:6006:1", "--ssh-port"),
         ("me@a:1", "~/.ssh/config"),
         ("localhost:2,b:2", "the others know this machine"),
+        ("localhost:1,127.0.0.1:1,b:2", "the others know this machine"),
+        ("localhost:1,127.0.0.2:1", "the others know this machine"),
     ],
 )
 def test_the_error_says_what_to_write(text: str, part: str) -> None:
     with pytest.raises(HostError, match=part):
         parse_hosts(text)
+
+
+def test_this_machine_as_two_hosts(tmp_path: Path) -> None:
+    text = "localhost:1,127.0.0.1:1"
+    assert parse_hosts(text).argument == text
+    (tmp_path / "hosts").write_text("localhost slots=1\n127.0.0.1 slots=1\n")
+    assert read_hostfile(tmp_path / "hosts").argument == text
 
 
 def test_hostfile_forms(tmp_path: Path) -> None:

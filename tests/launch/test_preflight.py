@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hvdkit.doctor.finding import Finding, Level
-from hvdkit.doctor.session import Report
+from hvdkit.doctor.session import Examination, Report, examine
 from hvdkit.launch.horovodrun import Start
 from hvdkit.launch.hosts import Host, HostList, parse_hosts
 from hvdkit.launch.interfaces import Interface, Route
@@ -99,3 +99,11 @@ def test_the_one_host_that_is_left_needs_no_network() -> None:
     assert start(found, Start(2, parse_hosts("localhost:2"), "gloo")).route is None
     two = HostList((Host("localhost", 1), Host("127.0.0.1", 1)))
     assert start(found, Start(2, two, "gloo")).route == route
+
+
+def test_this_machine_under_two_names_is_examined_once() -> None:
+    two = parse_hosts("localhost:1,127.0.0.1:1")
+    asked: list[str] = []
+    found = examine(Examination(two, 2, checks=()), asked.append)
+    assert (found.hosts, found.route, asked) == (("localhost", "127.0.0.1"), None, [])
+    assert start(report(cores=2), Start(2, two, "gloo")).crowded  # both ranks are on its cores

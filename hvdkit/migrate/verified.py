@@ -16,7 +16,7 @@ from hvdkit.verify.judge import Verification
 from hvdkit.verify.options import show_progress
 from hvdkit.verify.scene import Request
 from hvdkit.verify.session import verify
-from hvdkit.verify.workcopy import make_work_copy, put_file
+from hvdkit.verify.workcopy import make_view, put_file
 
 
 class NotHorovod(HvdkitError):
@@ -35,9 +35,10 @@ def verified(plan: Plan, script: Path, arguments: tuple[str, ...], run: dict[str
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with tempfile.TemporaryDirectory(prefix="hvdkit-migrate-") as scratch:
         project = Path(scratch).resolve() / "project"
-        make_work_copy(here, project)
-        for file in plan.changed:
-            put_file(project, file.path.relative_to(here), file.after.encode(file.encoding))
+        make_view(here, project)
+        rewritten = tuple(file.path.relative_to(here) for file in plan.changed)
+        for place, file in zip(rewritten, plan.changed):
+            put_file(project, place, file.after.encode(file.encoding))
         migrated = project / script.relative_to(here)
         if how_to_start(migrated).launcher is not Launcher.HOROVOD:
             raise NotHorovod(
@@ -45,7 +46,8 @@ def verified(plan: Plan, script: Path, arguments: tuple[str, ...], run: dict[str
                 "something left or refused is in the way, or a different file is the one to start",
                 f"hvdkit migrate {word(script.relative_to(here))} shows what is left",
             )
-        return verify(Request(script, migrated, arguments, **run, migrated_in=project), show_progress)
+        places: dict[str, Any] = {"migrated_in": project, "rewritten": rewritten}
+        return verify(Request(script, migrated, arguments, **run, **places), show_progress)
 
 
 def _check_places(plan: Plan, script: Path, here: Path) -> None:

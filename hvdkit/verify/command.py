@@ -34,7 +34,7 @@ def parser() -> CommandParser:
         "Or run a Horovod script alone, on two hosts, and check what must hold without an original.",
         EXAMPLES,
         EXITS,
-        "Scripts run in copies of the current folder; nothing here is changed.",
+        "Scripts run under an overlay of the current folder, or in copies; nothing here is changed.",
         "hvdkit verify [options] [ORIGINAL] MIGRATED [-- SCRIPT ARGS]",
     )
     made.add_argument(

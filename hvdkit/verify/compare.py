@@ -85,12 +85,16 @@ def _shared_files(original: Run, migrated: Run) -> Iterator[Difference]:
 
 
 def writers(run: Run) -> dict[tuple[str, int], list[int]]:
-    """Ranks that wrote a file in the time before a step, by file and step."""
+    """Ranks that wrote a file in the time before a step, each once, by file and step.
+
+    A rank may have written it several times: before the steps of several optimizers, or after its last step.
+    """
     found: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
     for rank, steps in run.steps.items():
         for step in steps:
             for name in step.writes:
-                found[name, step.number].append(rank)
+                if rank not in found[name, step.number]:
+                    found[name, step.number].append(rank)
     return dict(found)
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
 from hvdkit.errors import HvdkitError
 from hvdkit.files import read_file
+from hvdkit.migrate.project.files import Project
 from hvdkit.notebook import NOTEBOOK, program_of
 from hvdkit.shell import word
 
@@ -64,14 +66,14 @@ def read_tree(path: Path) -> ast.Module:
         ) from error
 
 
-def how_to_start(path: Path) -> Start:
-    """Read from a script and the modules beside it how it is started.
+def how_to_start(path: Path, loaded: Iterable[Path] = ()) -> Start:
+    """Read from a script and the modules of its project how it is started.
 
-    Its own module decides first; when it says nothing, a local module that it imports may (a helper that
-    calls init_process_group).
+    loaded: further modules, which a run of the script has imported.
     """
-    trees = [tree for _, tree in modules_of(path)]
-    text = set().union(*(set(_traits(tree)) for tree in trees))
+    trees = dict(modules_of(path))
+    trees.update((file, read_tree(file)) for file in loaded if file not in trees)
+    text = set().union(*(set(_traits(tree)) for tree in trees.values()))
     flag = next((flag for flag in LOCAL_RANK_FLAGS if flag in text), "")
     tensorflow = "tensorflow" in text
     if "horovod" in text:
@@ -88,12 +90,13 @@ def how_to_start(path: Path) -> Start:
 
 
 def imports_torch(path: Path) -> bool:
-    """Whether a script or a module beside it imports PyTorch, by itself or with Horovod."""
-    return any("torch" in name.split(".")[:2] for _, tree in modules_of(path) for name in _imported(tree))
+    """Whether a script or a module of its project imports PyTorch, by itself or with Horovod."""
+    nodes = (node for _, tree in modules_of(path) for node in ast.walk(tree))
+    return any("torch" in name.split(".")[:2] for node in nodes for name in _imported_by(node))
 
 
 def reads_place(path: Path) -> bool:
-    """Whether a script or a module beside it may ask for what differs by host: local rank, device, name."""
+    """Whether a script or a module of its project may ask what differs by host: local rank, device, name."""
     return any(PLACE.search(word) for _, tree in modules_of(path) for word in _words(tree))
 
 
@@ -160,39 +163,39 @@ def _last_name(function: ast.expr) -> str:
 
 
 def modules_of(path: Path) -> Iterator[tuple[Path, ast.Module]]:
-    """A script, and the modules next to it that it imports, directly or through each other.
+    """A script, and the modules of its project that it imports, directly or through each other.
 
-    Or next to its folder: scripts in a folder of their own import the package of their project.
+    Importing a module runs the `__init__.py` of each package that it is in.
     """
     yield path, read_tree(path)
-    seen = {path.resolve()}
-    todo = [path]
+    project = Project(given=(path,))
+    todo = deque([project.load(path)])
+    seen = {path}
     while todo:
-        for name in _imported(read_tree(todo.pop())):
-            first, *_ = parts = name.split(".")
-            own = first == path.parent.name or not _has_module(path.parent, first)
-            stem = (path.parent.parent if own else path.parent).joinpath(*parts)
-            for candidate in (stem.with_suffix(".py"), stem / "__init__.py"):
-                if candidate.is_file() and candidate.resolve() not in seen:
-                    seen.add(candidate.resolve())
-                    todo.append(candidate)
-                    yield candidate, read_tree(candidate)
+        names = todo.popleft()
+        imported = [module.source.path for module in project.imports(names)] if names else []
+        for file in (each for path in imported for each in (path, *_packages(path))):
+            if file in seen:
+                continue
+            seen.add(file)
+            module = project.load(file)
+            if module:
+                todo.append(module)
+                yield file, module.source.tree
 
 
-def _has_module(folder: Path, name: str) -> bool:
-    return (folder / f"{name}.py").is_file() or (folder / name).is_dir()
-
-
-def _imported(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
-        yield from _imported_by(node)
+def _packages(path: Path) -> Iterator[Path]:
+    """The `__init__.py` of each package that a module is in."""
+    for folder in path.parents:
+        init = folder / "__init__.py"
+        if not init.is_file():
+            return
+        yield init
 
 
 def _imported_by(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names)
-    elif isinstance(node, ast.ImportFrom) and node.level <= 1:
-        base = node.module or ""
-        if base:
-            yield base
-        yield from (f"{base}.{alias.name}".lstrip(".") for alias in node.names)
+    elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        yield node.module
+        yield from (f"{node.module}.{alias.name}" for alias in node.names)

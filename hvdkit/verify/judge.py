@@ -9,7 +9,7 @@ from hvdkit.verify import tensorflow
 from hvdkit.verify.causes import Cause, likely_causes
 from hvdkit.verify.collectives import told
 from hvdkit.verify.compare import Comparison, compare
-from hvdkit.verify.detect import Launcher, Start, how_to_start
+from hvdkit.verify.detect import Launcher, Start
 from hvdkit.verify.hook.settings import Settings
 from hvdkit.verify.invariant import Invariant, Unchecked
 from hvdkit.verify.records import ADASUM, DDP, FLOAT16, TO_END, Run
@@ -69,7 +69,7 @@ def averaged_by_ddp(original: Run) -> bool:
 def judge(scene: Scene, original: Run, migrated: Run, invariants: tuple[Invariant, ...] = ()) -> Verification:
     """Compare two runs of equal world size that this scene made."""
     comparison = compare(original, migrated, tolerance_for(original.world, scene.request.tolerance))
-    start = how_to_start(scene.request.original)
+    start = scene.start_of_original
     notes = tuple(_notes(scene, start, original, migrated))
     causes = likely_causes(comparison)
     if start.tensorflow:
@@ -113,5 +113,7 @@ def notes_of_runs(scene: Scene, start: Start, runs: tuple[Run, ...]) -> Iterator
         yield "--device cpu: code that uses CUDA ran on the CPU, autocast regions in float32"
     outside = {name for run in runs for steps in run.steps.values() for s in steps for name in s.writes}
     yield from (
-        f"written outside the working copies: {name}" for name in sorted(outside) if name.startswith("/")
+        f"written outside the current folder: {name}"
+        for name in sorted(outside)
+        if name.startswith("/") and not scene.protects(name)
     )

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import time
 from pathlib import Path
 
+from hvdkit.verify.environments import in_environment
 from hvdkit.verify.hook.settings import launcher_rank
 from hvdkit.verify.hook.stacks import SIGNAL
 
+_FRAME = re.compile(r'^  File "(.+)", line \d+', re.MULTILINE)  # of faulthandler
 VARIABLE = "HVDKIT_VERIFY_RUN"
 
 
@@ -54,11 +57,15 @@ def stacks(run: str, folder: Path, work: Path) -> list[str]:
     found = []
     for pid in able:
         stack = (folder / str(pid)).read_text(encoding="utf-8", errors="replace").rstrip()
-        if str(work) in stack:
+        if any(_is_of_script(Path(name), work) for name in _FRAME.findall(stack)):
             with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has ended since
                 rank = launcher_rank(_environment(pid))
                 found.append(f"{'' if rank is None else f'rank {rank}, '}process {pid}:\n{stack}")
     return sorted(found)
+
+
+def _is_of_script(file: Path, work: Path) -> bool:
+    return file.is_relative_to(work) and not in_environment(file)
 
 
 def _environment(pid: int) -> dict[str, str]:

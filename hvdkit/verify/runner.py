@@ -8,7 +8,6 @@ import shlex
 import shutil
 import socket
 import subprocess
-import sys
 import textwrap
 import time
 import uuid
@@ -28,6 +27,7 @@ from hvdkit.verify.hook.ending import ENDED
 from hvdkit.verify.hook.settings import Settings
 from hvdkit.verify.records import TO_END, RecordError, Run, read_run
 from hvdkit.verify.warm.pool import warm_python
+from hvdkit.verify.workfolder import WorkFolder
 
 SITE = Path(__file__).parent / "hook" / "site"
 # Seconds for the other ranks once one has recorded its last step: they take part in that step already, so
@@ -55,17 +55,20 @@ class NoStepError(HvdkitError):
 
 @dataclass(frozen=True)
 class Job:
-    """One run to make. title: "original" or "migrated". script: as it lies in `work`, the copy of `here`.
-    folder: what the run leaves. hosts: where its ranks are placed, by launchers that place them. notebook:
-    what the script was made of, if of one."""
+    """One run to make. title: "original" or "migrated". script: as the run finds it in `work`; read: where it
+    can be read now, also as the notebook that it is made of. python: the interpreter. folder: what the run
+    leaves. hosts: where its ranks are placed, by launchers that place them. notebook: what the script was
+    made of, if of one."""
 
     title: str
     script: Path
+    read: Path
+    python: str
     arguments: tuple[str, ...]
     start: Start
     here: Path
     folder: Path
-    work: Path
+    work: WorkFolder
     settings: Settings
     controller: str
     timeout: float
@@ -78,7 +81,7 @@ class Job:
         return f"the {self.title}" if self.title.startswith("script") else f"the {self.title} script"
 
 
-def command_line(job: Job, python: Sequence[str] = (sys.executable,)) -> list[str]:
+def command_line(job: Job, python: Sequence[str]) -> list[str]:
     """The command that starts a job. python: what stands for Python in its ranks. Raises LauncherError."""
     script = [*python, *_started_as(job), *job.arguments]
     count = str(job.settings.world)
@@ -86,13 +89,14 @@ def command_line(job: Job, python: Sequence[str] = (sys.executable,)) -> list[st
     if job.start.launcher is Launcher.HOROVOD:
         return [*_horovodrun(job), *placed, f"--{job.controller}", *script]
     if job.start.launcher is Launcher.TORCHRUN and len(job.hosts.hosts) > 1:
-        rank = interpreter.module("hvdkit.verify.torchrun_rank", _first_address(job), str(_free_port()))
+        address = _first_address(job), str(_free_port())
+        rank = interpreter.module("hvdkit.verify.torchrun_rank", *address, python=job.python)
         return [*_horovodrun(job), *placed, "--gloo", *rank, *script]
     if job.start.launcher is Launcher.TORCHRUN:
-        address = ["--master-addr", "127.0.0.1", "--master-port", str(_free_port())]
-        torchrun = ["--nproc-per-node", count, *address, "--no-python", *script]
-        if [*python] == [sys.executable]:
-            return interpreter.module("torch.distributed.run", *torchrun)
+        meeting = ["--master-addr", "127.0.0.1", "--master-port", str(_free_port())]
+        torchrun = ["--nproc-per-node", count, *meeting, "--no-python", *script]
+        if [*python] == [job.python]:
+            return interpreter.module("torch.distributed.run", *torchrun, python=job.python)
         return [*python, "-m", "torch.distributed.run", *torchrun]
     if job.start.launcher is Launcher.MPI:
         return [_find_mpirun(), "--oversubscribe", *placed, *script]
@@ -102,7 +106,7 @@ def command_line(job: Job, python: Sequence[str] = (sys.executable,)) -> list[st
 def _horovodrun(job: Job) -> list[str]:
     """horovodrun; on hosts that ssh reaches `hvdkit run`, which leaves no rank on any of them."""
     if shapes.is_here(job.hosts):
-        return [*UNCHECKED]
+        return [job.python, UNCHECKED[1]]
     # Ranks are compared here, not by the watch. The rest: what is not passed by itself of `_environment`.
     named = [part for name in ("PYTHONUNBUFFERED", "CUBLAS_WORKSPACE_CONFIG") for part in ("-x", name)]
     return [*interpreter.code("from hvdkit.cli import run; run()"), "run", "--no-watch", *named]
@@ -123,8 +127,8 @@ def _find_mpirun() -> str:
 
 def _started_as(job: Job) -> list[str]:
     """The script as Python is given it: by its module's name where it imports from the package around it."""
-    if job.script.is_relative_to(job.work) and imports_own_package(job.script):
-        parts = job.script.relative_to(job.work).with_suffix("").parts
+    if job.script.is_relative_to(job.work.path) and imports_own_package(job.read):
+        parts = job.script.relative_to(job.work.path).with_suffix("").parts
         if len(parts) > 1 and all(part.isidentifier() for part in parts):
             return ["-m", ".".join(parts)]
     return [str(job.script)]
@@ -138,13 +142,15 @@ def run_job(job: Job, progress: Callable[[str], None]) -> Run:
     token = uuid.uuid4().hex
     log = job.folder / "output.log"
     environment = _environment(job, token)
-    warm = shapes.is_here(job.hosts) and imports_torch(job.script)
+    python = [*job.work.of_rank, job.python]
+    if shapes.is_here(job.hosts) and imports_torch(job.read):
+        python = warm_python(environment, job.python)
     for folder in (job.settings.path, job.folder / "tmp"):
         folder.mkdir(parents=True)
     with log.open("wb") as output:
         launcher = subprocess.Popen(
-            command_line(job, warm_python(environment) if warm else (sys.executable,)),
-            cwd=job.work,
+            [*job.work.within, *command_line(job, python)],
+            cwd=job.work.path,
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=output,
@@ -176,7 +182,7 @@ def _watch(
     folder = job.settings.path
     seen, told, moved = 0, 0, time.monotonic()
     processes_of_ranks = 1 if job.settings.replicas > 1 else job.settings.world
-    progress(f"{job.title}: starting")
+    progress(f"{job.title}: {_described(job)}")
     while True:
         ended = launcher.poll()  # before the ranks: when it has ended, what they wrote is complete
         done = len(list((folder / "done").glob("*")))
@@ -200,7 +206,7 @@ def _watch(
                 progress(f"{job.title}: step {step}{extent}")
         limit = job.timeout if begun >= processes_of_ranks else max(job.timeout, START)
         if still > limit:
-            where = processes.stacks(token, folder / "stacks", job.work)
+            where = processes.stacks(token, folder / "stacks", job.work.path)
             raise HangError(
                 f"{job.named} took no step for {limit:g} s; its processes are here:\n"
                 + _in_users_folder(job, "\n".join(where)),
@@ -239,7 +245,14 @@ def _tail(log: Path) -> str:
 
 def _in_users_folder(job: Job, text: str) -> str:
     """Indented, with the files named where the user has them."""
-    return textwrap.indent(text.rstrip().replace(str(job.work), str(job.here)), "    ")
+    return textwrap.indent(text.rstrip().replace(str(job.work.path), str(job.here)), "    ")
+
+
+def _described(job: Job) -> str:
+    """ "torchrun, 2 ranks, /usr/bin/python": how a job is started, and by which Python."""
+    counted = 0 if job.start.launcher is Launcher.STRATEGY else job.settings.world
+    ranks = f", {counted} rank{'s' if counted > 1 else ''}" if counted else ""
+    return f"{job.start.launcher.value}{ranks}, {job.python}"
 
 
 def _by_hand(job: Job) -> str:
@@ -253,7 +266,7 @@ def _by_hand(job: Job) -> str:
     }
     started = [*starts.get(job.start.launcher, ["python"]), *_started_as(job), *job.arguments]
     commands = [making(str(job.notebook), str(job.script)), started] if job.notebook else [started]
-    return " && ".join(map(shlex.join, commands)).replace(str(job.work), str(job.here))
+    return " && ".join(map(shlex.join, commands)).replace(str(job.work.path), str(job.here))
 
 
 def _environment(job: Job, token: str) -> dict[str, str]:

@@ -1,20 +1,24 @@
-"""What was asked for, and the place where its runs are made: a work copy and hosts for each."""
+"""What was asked for, and the place where its runs are made: a work folder and hosts for each."""
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from hvdkit.errors import UsageError
 from hvdkit.launch.hosts import HostList
 from hvdkit.notebook import NOTEBOOK, program_beside, program_of
 from hvdkit.verify import shapes
-from hvdkit.verify.detect import Launcher, Start
+from hvdkit.verify.detect import Launcher, Start, how_to_start
 from hvdkit.verify.hook.settings import Settings
+from hvdkit.verify.interpreter import interpreter_of
 from hvdkit.verify.records import Run
 from hvdkit.verify.runner import Job, run_job
-from hvdkit.verify.workcopy import inside_copy, make_surroundings, make_work_copy
+from hvdkit.verify.workfolder import WorkFolders
 
 # Those whose ranks `--hosts` places; the others start their processes where they are.
 PLACED = (Launcher.HOROVOD, Launcher.TORCHRUN, Launcher.MPI)
@@ -24,8 +28,9 @@ PLACED = (Launcher.HOROVOD, Launcher.TORCHRUN, Launcher.MPI)
 class Request:
     """What the command line asked for. world: ranks. timeout: seconds without a step.
 
-    hosts: where ranks are placed; None for this machine, under two names. migrated_in: the folder that the
-    migrated script is run from, when that is not the current one.
+    hosts: where ranks are placed; None for this machine, under two names. migrated_in: where the migrated
+    script and what it imports are read, when that is not the current folder; rewritten: the files in it that
+    differ from those. started: how the original is, where a run has shown it.
     """
 
     original: Path
@@ -39,11 +44,13 @@ class Request:
     timeout: float = 300.0
     hosts: HostList | None = None
     migrated_in: Path | None = None
+    rewritten: tuple[Path, ...] = ()
+    started: Start | None = None
 
 
 @dataclass(frozen=True)
 class Scene:
-    """Where runs are made: the user's folder, and a scratch folder for the copies and records."""
+    """Where runs are made: the user's folder, and a scratch folder for what runs write and for records."""
 
     request: Request
     here: Path
@@ -53,31 +60,52 @@ class Scene:
     def run(
         self, title: str, script: Path, start: Start, settings: Settings, hosts: HostList | None = None
     ) -> Run:
-        """Make one run in a work copy of its own, on these hosts or those of `place`.
+        """Make one run in its own work folder, on these hosts or those of `place`.
 
-        Raises what `run_job` raises.
+        Raises what `run_job` and `WorkFolders.made` raise.
         """
-        folder = self.scratch / title.replace(" ", "-")
-        is_original = start.launcher is not Launcher.HOROVOD
-        source = self.here if is_original else self.request.migrated_in or self.here
-        work = make_surroundings(self.here, folder / "work")
-        make_work_copy(source, work)
-        placed = inside_copy(script, source, work)
-        job = Job(
-            title=title,
-            script=_program(placed, work),
-            arguments=self.request.arguments,
-            start=start,
-            here=self.here,
-            folder=folder,
-            work=work,
-            settings=replace(settings, folder=str(folder / "record"), local_rank_flag=start.local_rank_flag),
-            controller=self.request.controller,
-            timeout=self.request.timeout,
-            hosts=hosts or self.place(start, settings.world),
-            notebook=placed if placed.suffix == NOTEBOOK else None,
-        )
-        return run_job(job, self.progress)
+        folder = Path(tempfile.mkdtemp(prefix=f"{title.replace(' ', '-')}-", dir=self.scratch))
+        hosts = hosts or self.place(start, settings.world)
+        own = _own_files(self, script, start, folder)
+        with self._folders.made(folder / "work", shapes.is_here(hosts), own.files) as work:
+            job = Job(
+                title=title,
+                script=work.path / own.program if own.inside else own.program,
+                read=own.read,
+                python=self.python,
+                arguments=self.request.arguments,
+                start=start,
+                here=self.here,
+                folder=folder,
+                work=work,
+                settings=replace(
+                    settings, folder=str(folder / "record"), local_rank_flag=start.local_rank_flag
+                ),
+                controller=self.request.controller,
+                timeout=self.request.timeout,
+                hosts=hosts,
+                notebook=work.path / own.notebook if own.notebook else None,
+            )
+            return run_job(job, self.progress)
+
+    @property
+    def start_of_original(self) -> Start:
+        """How the original is started."""
+        return self.request.started or how_to_start(self.request.original)
+
+    def protects(self, place: str) -> bool:
+        """Whether a file outside the current folder is as it was, though the runs wrote there."""
+        asked = self.request.hosts
+        return (asked is None or shapes.is_here(asked)) and self._folders.protects(place)
+
+    @cached_property
+    def python(self) -> str:
+        """The Python that runs both scripts."""
+        return interpreter_of(self.request.original, self.here, self.progress)
+
+    @cached_property
+    def _folders(self) -> WorkFolders:
+        return WorkFolders(self.here, self.scratch, self.progress)
 
     def place(self, start: Start, world: int) -> HostList:
         """The hosts of a run: one for an original on this machine, two for a migration.
@@ -92,16 +120,36 @@ class Scene:
         return shapes.apart(world) if two else shapes.together(world)
 
 
-def _program(script: Path, work: Path) -> Path:
-    """The file that Python runs: of a notebook, the program that is made beside it in the work copy."""
-    if script.suffix != NOTEBOOK:
-        return script
-    if not script.is_relative_to(work):
-        raise UsageError(
-            f"{script} is outside the current folder",
-            "the program of a notebook is written next to it, in a copy of the current folder",
-            "cd to the project's folder and run it there",
-        )
-    program = program_beside(script)
-    program.write_text(program_of(script), encoding="utf-8")
-    return program
+@dataclass(frozen=True)
+class _Own:
+    """What a run finds in its work folder that is not in the current one. read: where the script, or the
+    notebook, can be read now. program: what Python runs; relative to the work folder where it is inside."""
+
+    read: Path
+    program: Path
+    inside: bool
+    files: tuple[tuple[Path, Path], ...]
+    notebook: Path | None = None
+
+
+def _own_files(scene: Scene, script: Path, start: Start, folder: Path) -> _Own:
+    """Of a script's run. folder: where the program of a notebook can be kept."""
+    view = scene.request.migrated_in if start.launcher is Launcher.HOROVOD else None
+    read = Path(os.path.abspath(script)) if view else script.resolve()
+    source = view or scene.here
+    files = [(place, view / place) for place in scene.request.rewritten] if view else []
+    if not read.is_relative_to(source):
+        if read.suffix == NOTEBOOK:
+            raise UsageError(
+                f"{read} is outside the current folder",
+                "the program of a notebook is written next to it, in a copy of the current folder",
+                "cd to the project's folder and run it there",
+            )
+        return _Own(read, read, False, tuple(files))
+    place = read.relative_to(source)
+    if read.suffix != NOTEBOOK:
+        return _Own(read, place, True, tuple(files))
+    program = folder / "program.py"
+    program.write_text(program_of(read), encoding="utf-8")
+    beside = program_beside(read).relative_to(source)
+    return _Own(read, beside, True, (*files, (beside, program)), place)

@@ -6,6 +6,7 @@ rank, and the migrated checked by itself on several.
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,6 +23,7 @@ from hvdkit.verify.hook.settings import Settings
 from hvdkit.verify.invariant import Checked, Invariant
 from hvdkit.verify.invariants import OF_TORCH
 from hvdkit.verify.judge import Verification, averaged_by_ddp, judge, reducing_alike
+from hvdkit.verify.loaded import start_of_ranks
 from hvdkit.verify.placement import HOROVOD, may_depend_on_place, on_other_hosts, on_several_ranks
 from hvdkit.verify.records import Run
 from hvdkit.verify.scale import STEPS, check_scale
@@ -51,10 +53,16 @@ def verify_alone(request: Request, progress: Callable[[str], None]) -> Alone:
             why="a script without an original is checked as a Horovod job",
             fix=f"hvdkit migrate {script} --verify, or hvdkit verify {script} MIGRATED",
         )
-    find_horovodrun()
     with _scratch(request) as scratch:
         scene = Scene(request, Path.cwd(), Path(scratch).resolve(), progress)
+        _check_launcher(scene)
         return check_alone(scene, start, check_scale, STEPS)
+
+
+def _check_launcher(scene: Scene) -> None:
+    """Before minutes are spent on the original. Raises LauncherError."""
+    if scene.python == sys.executable:  # any other was chosen for the Horovod that it has
+        find_horovodrun()
 
 
 def _scratch(request: Request) -> tempfile.TemporaryDirectory[str]:
@@ -80,9 +88,9 @@ def verify(request: Request, progress: Callable[[str], None]) -> Verification:
             why="each of its ranks would train alone",
             fix=f"hvdkit migrate {word(request.migrated)}",
         )
-    find_horovodrun()  # before minutes are spent on the original
     with _scratch(request) as scratch:
         scene = Scene(request, Path.cwd(), Path(scratch).resolve(), progress)
+        _check_launcher(scene)
         if start.launcher in (Launcher.SINGLE, Launcher.STRATEGY):
             return _against_one_process(scene, start)
         return _against_distributed(scene, start)
@@ -155,6 +163,10 @@ def _against_one_process(scene: Scene, start: Start) -> Verification:
         keep=STEPS if scaled else 0,
     )
     original = scene.run("original", asked.original, start, settings)
+    ranks = start_of_ranks(asked.original, original, scene.here)
+    if ranks:
+        scene.progress("original: it starts a process group; it is run again as ranks")
+        return _against_distributed(replace(scene, request=replace(asked, started=ranks)), ranks)
     replayed = replace(settings, world=original.world, replay=str(original.folder), replicas=1, keep=0)
     title = f"migrated on {original.world} rank{'s' if original.world > 1 else ''}"
     alike = scene.run(title, asked.migrated, HOROVOD, replayed)

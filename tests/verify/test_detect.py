@@ -106,3 +106,46 @@ def test_a_fifo_is_no_script(tmp_path, name):
     os.mkfifo(tmp_path / name)
     with pytest.raises(ScriptError, match="it is a FIFO, not a regular file"):
         how_to_start(tmp_path / name)
+
+
+HELPERS = {
+    "in a checkout that has the name of its package": ("uer/train.py", "from uer.start import begin\n", {}),
+    "imported by a module next to it": (
+        "run/train.py",
+        "import pkg.trainer\n",
+        {"run/pkg/trainer.py": "from .start import begin\n", "run/pkg/start.py": None},
+    ),
+    "in a folder above the module": (
+        "run/train.py",
+        "from pkg.deep import trainer\n",
+        {"run/pkg/deep/trainer.py": "from ..start import begin\n", "run/pkg/start.py": None},
+    ),
+    "in the package around what is imported": (
+        "run/train.py",
+        "from pkg.model import Net\n",
+        {"run/pkg/model.py": "class Net: ...\n", "run/pkg/__init__.py": None},
+    ),
+    "where the script puts it on its path": (
+        "run/train.py",
+        "import sys\nsys.path.insert(0, 'lib')\nimport start\n",
+        {"run/lib/start.py": None},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", HELPERS)
+def test_a_process_group_in_a_module_of_the_project(tmp_path, case):
+    script, text, files = HELPERS[case]
+    group = "import torch.distributed as d\ndef begin():\n    d.init_process_group('gloo')\n"
+    for place, held in {script: text, **(files or {"uer/uer/start.py": None})}.items():
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).write_text(group if held is None else held)
+    assert how_to_start(tmp_path / script).launcher is Launcher.TORCHRUN
+
+
+def test_a_module_that_a_run_imported(tmp_path):
+    (tmp_path / "train.py").write_text("import installed\n")
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "installed.py").write_text("import torch\ntorch.distributed.init_process_group()\n")
+    found = how_to_start(tmp_path / "train.py", [tmp_path / "src" / "installed.py"])
+    assert found.launcher is Launcher.TORCHRUN

@@ -355,3 +355,21 @@ def test_several_watch_the_same_steps(monkeypatch):
         assert inside_a_step()
         optimizer.step()
     assert seen == ["a update", "b update"] and not inside_a_step()
+
+
+def test_the_attributes_of_what_a_copy_links_are_not_changed(tmp_path):
+    (tmp_path / "far.bin").write_bytes(b"data")
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "data.bin").symlink_to(tmp_path / "far.bin")
+    (folder / "own.bin").touch()
+    before = (tmp_path / "far.bin").stat()
+    script = (
+        "import os, shutil, torch\n"
+        "for change in (lambda: os.chmod('data.bin', 0), lambda: os.utime('data.bin', (1, 1)),\n"
+        "               lambda: shutil.copymode('own.bin', 'data.bin')):\n"
+        "    try:\n        change()\n    except PermissionError as error:\n        print(error.strerror)\n"
+        "os.chmod('own.bin', 0o600)\n"
+    )
+    assert inside(folder, script) == "too large to be copied for this run\n" * 3
+    assert (tmp_path / "far.bin").stat() == before

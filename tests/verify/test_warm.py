@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
-from hvdkit.verify import processes
+from hvdkit.verify import overlay, processes
 from hvdkit.verify.warm import pool
+from hvdkit.verify.workfolder import WorkFolders
 
 pytestmark = pytest.mark.launch
 
@@ -30,7 +31,7 @@ found["imported"] = "torch" in sys.modules
 
 @pytest.fixture
 def python() -> list[str]:
-    return pool.warm_python(dict(os.environ))
+    return pool.warm_python(dict(os.environ), sys.executable)
 
 
 def ended(python: list[str], *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -117,7 +118,7 @@ def test_runs_find_it_by_their_variable(python, tmp_path):
 
 def test_without_what_forks_python_is_started(tmp_path):
     pool.stop_all()
-    python = pool.warm_python({**os.environ, "PYTHONPATH": str(tmp_path)})
+    python = pool.warm_python({**os.environ, "PYTHONPATH": str(tmp_path)}, sys.executable)
     pool.stop_all()
     assert not told(python, tmp_path / "train.py")["imported"]
     assert not Path(python[-1].partition(":")[0]).parent.exists()
@@ -127,3 +128,33 @@ def test_ranks_of_one_host_are_forked_by_different_processes(python, tmp_path):
     found = TOLD + "found['parent'] = os.getppid()\n"
     parents = {told(python, tmp_path / "train.py", found, LOCAL_RANK=rank)["parent"] for rank in "01"}
     assert len(parents) == 2
+
+
+@pytest.mark.parametrize("is_covered", [True, False], ids=["overlay", "copy under a shield"])
+def test_it_writes_where_its_client_does(python, tmp_path, monkeypatch, is_covered):
+    here, scratch = tmp_path / "project", tmp_path / "scratch"
+    here.mkdir()
+    scratch.mkdir()
+    (here / "data.bin").write_bytes(b"before")
+    script = tmp_path / "train.py"
+    write = f"p = pathlib.Path({str(here / 'data.bin')!r})\np.write_bytes(b'after')\nprint(p.read_text())\n"
+    script.write_text(f"import pathlib, sys\nassert 'torch' in sys.modules\n{write}")
+    if not is_covered:
+        monkeypatch.setattr(overlay, "__file__", "gone")
+    with WorkFolders(here, scratch, print).made(scratch / "run", True) as work:
+        done = subprocess.run([*work.within, *python, script], capture_output=True, text=True, cwd=work.path)
+    assert (here / "data.bin").read_bytes() == b"before"
+    assert done.stdout == "after\n" if is_covered else "PermissionError" in done.stderr
+
+
+def test_in_a_user_namespace_it_has_no_capabilities(python, tmp_path):
+    (tmp_path / "folder").mkdir()
+    script = tmp_path / "train.py"
+    seen = "'torch' in sys.modules, os.listdir('folder'), open('/proc/self/status').read()"
+    script.write_text(f"import os, sys\nprint({seen}, sep='\\n')\n")
+    inside = ["unshare", "--user", "--map-current-user", "--mount", "--keep-caps", "sh", "-c"]
+    mount = 'mount -t tmpfs none folder && touch folder/a && exec "$@"'
+    command = [*inside, mount, "sh", *python, script]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout.startswith("True\n['a']\n"), done.stderr
+    assert "CapEff:\t0000000000000000\n" in done.stdout and not list((tmp_path / "folder").iterdir())

@@ -7,6 +7,7 @@ import os
 from hvdkit.verify.hook.settings import Settings
 
 BEGUN = "begun"  # the folder of the record with a file for each process that has begun
+LOADED = "loaded.json"  # of it: what a script that is run as one process has loaded until it trains
 
 
 def mark_begun(settings: Settings) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 
+from hvdkit.verify.environments import in_environment
 from hvdkit.verify.hook.names import optimizer_parameters
 from hvdkit.verify.hook.recorder import Recorder
 from hvdkit.verify.hook.tensors import describe
@@ -176,9 +177,9 @@ def _place(caller: FrameType) -> str:
     beyond = ""
     while frame is not None:
         path = Path(os.path.abspath(frame.f_code.co_filename))
-        if path.is_relative_to(WORK) and "site-packages" not in path.parts:
-            return f"{path.relative_to(WORK)}:{frame.f_lineno}"
-        if not beyond and not _module(frame).startswith(THROUGH):
-            beyond = f"{path}:{frame.f_lineno}"
+        if not _module(frame).startswith(THROUGH):
+            if path.is_relative_to(WORK) and not in_environment(path):
+                return f"{path.relative_to(WORK)}:{frame.f_lineno}"
+            beyond = beyond or f"{path}:{frame.f_lineno}"
         frame = frame.f_back
     return beyond

@@ -1,12 +1,12 @@
-"""Which files a rank writes; and a linked file of the work copy becomes a copy before it is written.
+"""Which files a rank writes.
 
 Python tells of each open() through an audit event; torch.save opens its file in C++ (see `contents`).
 """
 
 from __future__ import annotations
 
+import errno
 import os
-import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +15,9 @@ from typing import Any, Protocol
 from hvdkit.verify.hook.settings import Settings
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC
+
+
+ATTRIBUTES = ("os.chmod", "os.chown", "os.utime", "os.setxattr", "os.removexattr")
 
 
 class Writing(Protocol):
@@ -39,26 +42,27 @@ def watch_files(recorder: Writing) -> Callable[[object], str]:
         path = Path(os.path.abspath(os.fsdecode(target)))
         if str(path).startswith(own) or path.suffix == ".pyc" or "__pycache__" in path.parts:
             return ""
-        _own_copy(path, work)
         real = path.parent.resolve() / path.name
         name = str(real.relative_to(work) if real.is_relative_to(work) else real)
         if name not in recorder.writes:
             recorder.writes.append(name)
         return name
 
+    is_copy = work.is_relative_to(recorder.settings.path.parent)
+
     def audit(event: str, arguments: tuple[Any, ...]) -> None:
         if event == "open" and arguments[2] & WRITING:
             note(arguments[0])
         elif event == "os.rename":
             note(arguments[1])
+        elif is_copy and event in ATTRIBUTES and not isinstance(arguments[0], int):
+            _refuse_linked(Path(os.path.abspath(os.fsdecode(arguments[0]))), work)
 
     sys.addaudithook(audit)
     return note
 
 
-def _own_copy(path: Path, work: Path) -> None:
-    """Replace a link into the original folder by a copy, so that the original is never written."""
-    if path.is_symlink() and path.is_relative_to(work) and path.is_file():
-        target = path.resolve()
-        path.unlink()
-        shutil.copy2(target, path)
+def _refuse_linked(path: Path, work: Path) -> None:
+    """Of a file that a copy of the folder links, the kernel keeps the contents alone from being changed."""
+    if path.is_relative_to(work) and not path.resolve().is_relative_to(work):
+        raise PermissionError(errno.EACCES, "too large to be copied for this run", str(path))

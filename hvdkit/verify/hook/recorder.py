@@ -15,6 +15,7 @@ from weakref import WeakSet
 import torch
 
 from hvdkit.verify.hook.ending import end_process, mark_end
+from hvdkit.verify.hook.loaded import note_loaded
 from hvdkit.verify.hook.names import (
     Named,
     all_modules,
@@ -194,6 +195,7 @@ class Recorder:
         if self.file is None:
             self.file = self.settings.path / f"rank-{process_rank()}-{os.getpid()}.jsonl"
             mark_end(self.settings, process_rank(), lambda: sum(self.counts.values()))
+            note_loaded(self.settings)
         values = f"values/{self.file.stem}-{order}-{number}.pt"
         described: dict[str, Any] = {name: _described(tensors) for name, tensors in fields.items()}
         state = (

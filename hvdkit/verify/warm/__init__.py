@@ -6,6 +6,7 @@ Here two processes import it once: ranks of one host differ in their addresses, 
 - pool.py starts the processes, and returns the command to write where Python would be started.
 - client.py is that command. A launcher starts it as it starts Python, and it lives as long as its rank.
 - server.py forks. The fork gets the client's files, folder, variables and cores, and ends with it.
+- folders.py gives the fork the client's view of the user's folders, in which nothing of them is written.
 - become.py makes the fork what `python SCRIPT` would have been.
 - variables.py shows the fork's own variables in /proc, where runs find their processes.
 """

@@ -7,7 +7,6 @@ import os
 import shutil
 import socket
 import subprocess
-import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,13 @@ from hvdkit.verify.warm.variables import RESERVED
 HERE = Path(__file__).parent
 # The first step of an optimizer imports torch._dynamo, which takes as long as torch.
 TORCH = (
-    *("torch", "torch._dynamo", "hvdkit.verify.warm.become", "hvdkit.verify.warm.variables"),
+    *(
+        "torch",
+        "torch._dynamo",
+        "hvdkit.verify.warm.become",
+        "hvdkit.verify.warm.variables",
+        "hvdkit.verify.warm.folders",
+    ),
     *("hvdkit.verify.hook.install", "hvdkit.verify.hook.contents", "hvdkit.verify.hook.loaders"),
     *("hvdkit.verify.hook.order", "hvdkit.verify.hook.reached", "hvdkit.verify.hook.watch"),
 )
@@ -31,8 +36,9 @@ PROCESSES = 2  # as many as ranks are compared by default; further ranks share t
 
 @dataclass(frozen=True)
 class Pool:
-    """What forks. key: what its imports were made under."""
+    """What forks. interpreter: its Python. key: the variables that its imports were made under."""
 
+    interpreter: str
     key: tuple[tuple[str, str], ...]
     folder: Path
     processes: tuple[subprocess.Popen[bytes], ...]
@@ -41,7 +47,7 @@ class Pool:
     def python(self) -> list[str]:
         """The command to write in the place of Python, below which its arguments follow."""
         sockets = ":".join(str(_socket(self.folder, number)) for number in range(len(self.processes)))
-        return [sys.executable, "-I", "-S", str(HERE / "client.py"), sockets]
+        return [self.interpreter, "-I", "-S", str(HERE / "client.py"), sockets]
 
     def stop(self) -> None:
         """End the processes and all that they forked."""
@@ -53,29 +59,29 @@ class Pool:
 _pools: list[Pool] = []
 
 
-def warm_python(environment: dict[str, str]) -> list[str]:
-    """The command that stands for Python in a run with these variables on this machine."""
+def warm_python(environment: dict[str, str], python: str) -> list[str]:
+    """The command that stands for this Python in a run with these variables on this machine."""
     read = {name: text for name, text in environment.items() if name.startswith(READ_BY_IMPORTS)}
     key = tuple(sorted(read.items()))
-    if not _pools or _pools[0].key != key:
+    if not _pools or (_pools[0].interpreter, _pools[0].key) != (python, key):
         stop_all()
-        _pools.append(_start(key))
+        _pools.append(_start(python, key))
     return _pools[0].python
 
 
-def _start(key: tuple[tuple[str, str], ...]) -> Pool:
+def _start(python: str, key: tuple[tuple[str, str], ...]) -> Pool:
     folder = Path(tempfile.mkdtemp(prefix="hvdkit-warm-"))
     variables = {**os.environ, **dict(key), **RESERVED}
-    servers = (_server(_socket(folder, number), variables) for number in range(PROCESSES))
-    return Pool(key, folder, tuple(servers))
+    servers = (_server(python, _socket(folder, number), variables) for number in range(PROCESSES))
+    return Pool(python, key, folder, tuple(servers))
 
 
-def _server(path: Path, variables: dict[str, str]) -> subprocess.Popen[bytes]:
+def _server(python: str, path: Path, variables: dict[str, str]) -> subprocess.Popen[bytes]:
     with socket.socket(socket.AF_UNIX) as door:
         door.bind(str(path))
         door.listen()
         return subprocess.Popen(
-            [sys.executable, str(HERE / "server.py"), str(door.fileno()), *TORCH],
+            [python, str(HERE / "server.py"), str(door.fileno()), *TORCH],
             env=variables,
             stdin=subprocess.PIPE,
             pass_fds=[door.fileno()],

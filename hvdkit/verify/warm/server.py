@@ -19,7 +19,7 @@ import sys
 from importlib import import_module
 from typing import Any
 
-FILES = 3  # standard input, output and error
+FILES = 5  # standard input, output and error; the client's user and mount namespaces
 FOLDERS = sys.path[1:]  # without this file's own
 
 
@@ -129,15 +129,18 @@ def _received(line: socket.socket) -> tuple[dict[str, Any], list[int]]:
 
 def _take_over(asked: dict[str, Any], files: list[int]) -> None:
     """Give this process the files, folder, cores and variables of the client."""
-    for number, file in enumerate(files):
+    from hvdkit.verify.warm import folders, variables
+
+    *streams, user, mounts = files
+    for number, file in enumerate(streams):
         os.dup2(file, number)
+    folders.enter(user, mounts, asked["environment"])
+    for file in files:
         os.close(file)
     os.chdir(asked["folder"])
     os.sched_setaffinity(0, asked["cores"])
     for number in asked["ignored"]:
         signal.signal(number, signal.SIG_IGN)
-    from hvdkit.verify.warm import variables
-
     try:
         variables.replace(asked["environment"])
     except OSError:  # more than there is room for

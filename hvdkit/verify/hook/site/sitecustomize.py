@@ -21,9 +21,15 @@ def _next_sitecustomize() -> None:
         spec.loader.exec_module(module)
 
 
-_ROOT = str(_HERE.parents[3])
-if _ROOT not in sys.path:
-    sys.path.append(_ROOT)  # last: it must not hide anything from the script
+def _load_hvdkit() -> None:
+    """Load hvdkit by itself: a script in a different environment must find nothing of what is next to it."""
+    spec = PathFinder.find_spec("hvdkit", [str(_HERE.parents[3])])
+    if spec is not None and spec.loader is not None and "hvdkit" not in sys.modules:
+        module = sys.modules["hvdkit"] = module_from_spec(spec)
+        spec.loader.exec_module(module)
+
+
+_load_hvdkit()
 
 from hvdkit.verify.hook.install import install  # noqa: E402
 

@@ -7,7 +7,6 @@ rank, and the migrated checked by itself on several.
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,7 @@ from pathlib import Path
 from hvdkit.errors import HvdkitError
 from hvdkit.launch.horovodrun import find_horovodrun
 from hvdkit.shell import word
-from hvdkit.verify import shapes, tensorflow
+from hvdkit.verify import tensorflow
 from hvdkit.verify.alone import Alone, check_alone
 from hvdkit.verify.detect import Launcher, Start, how_to_start
 from hvdkit.verify.differences import Stage
@@ -28,6 +27,7 @@ from hvdkit.verify.placement import HOROVOD, may_depend_on_place, on_other_hosts
 from hvdkit.verify.records import Run
 from hvdkit.verify.scale import STEPS, check_scale
 from hvdkit.verify.scene import Request, Scene
+from hvdkit.verify.scratch import scratch_folder
 
 UNREPEATABLE = (
     "the original does not repeat itself: two runs of it differ, first in {0.stage.value} {0.name}, step "
@@ -53,8 +53,8 @@ def verify_alone(request: Request, progress: Callable[[str], None]) -> Alone:
             why="a script without an original is checked as a Horovod job",
             fix=f"hvdkit migrate {script} --verify, or hvdkit verify {script} MIGRATED",
         )
-    with _scratch(request) as scratch:
-        scene = Scene(request, Path.cwd(), Path(scratch).resolve(), progress)
+    with scratch_folder(request.hosts, Path.cwd()) as scratch:
+        scene = Scene(request, Path.cwd(), scratch, progress)
         _check_launcher(scene)
         return check_alone(scene, start, check_scale, STEPS)
 
@@ -63,14 +63,6 @@ def _check_launcher(scene: Scene) -> None:
     """Before minutes are spent on the original. Raises LauncherError."""
     if scene.python == sys.executable:  # any other was chosen for the Horovod that it has
         find_horovodrun()
-
-
-def _scratch(request: Request) -> tempfile.TemporaryDirectory[str]:
-    """Where copies and records go: hosts that ssh reaches share the current folder with this one."""
-    shared = request.hosts is not None and not shapes.is_here(request.hosts)
-    if shared:
-        return tempfile.TemporaryDirectory(prefix=".hvdkit-verify-", dir=Path.cwd())
-    return tempfile.TemporaryDirectory(prefix="hvdkit-verify-")
 
 
 def verify(request: Request, progress: Callable[[str], None]) -> Verification:
@@ -88,8 +80,8 @@ def verify(request: Request, progress: Callable[[str], None]) -> Verification:
             why="each of its ranks would train alone",
             fix=f"hvdkit migrate {word(request.migrated)}",
         )
-    with _scratch(request) as scratch:
-        scene = Scene(request, Path.cwd(), Path(scratch).resolve(), progress)
+    with scratch_folder(request.hosts, Path.cwd()) as scratch:
+        scene = Scene(request, Path.cwd(), scratch, progress)
         _check_launcher(scene)
         if start.launcher in (Launcher.SINGLE, Launcher.STRATEGY):
             return _against_one_process(scene, start)

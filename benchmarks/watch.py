@@ -1,9 +1,9 @@
 """What the watch of `hvdkit run` adds to a job: the same training with it and without, as a ratio.
 
 Both take turns in one process on each of two ranks, in alternating order, so that they see the same machine.
-What is recorded at steps 1, 10, 100 and 1,000 is part of the time. Counted is the time of the processor that the
-training thread takes: on a machine with other work, the clock counts that as well. Prints that ratio, and the
-clock's beside it; exit code 1 above 1.01.
+What is recorded at steps 1, 10, 100 and 1,000 is part of the time. Counted is the time of the processor that
+the training thread takes: on a machine with other work, the clock counts that as well. Prints that ratio, and
+the clock's beside it; exit code 1 above 1.01.
 
     python benchmarks/watch.py [--steps 1000]
 """

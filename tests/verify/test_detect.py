@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+from hvdkit.errors import HvdkitError
 from hvdkit.verify.detect import Launcher, ScriptError, Start, how_to_start, imports_own_package
 
 CASES = {
@@ -104,7 +105,7 @@ def test_scripts_inside_a_package(tmp_path, name):
 @pytest.mark.parametrize("name", ["train.py", "train.ipynb"])
 def test_a_fifo_is_no_script(tmp_path, name):
     os.mkfifo(tmp_path / name)
-    with pytest.raises(ScriptError, match="it is a FIFO, not a regular file"):
+    with pytest.raises(HvdkitError, match="it is a FIFO, not a regular file"):
         how_to_start(tmp_path / name)
 
 

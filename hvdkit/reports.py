@@ -18,7 +18,7 @@ from typing import Any, TextIO
 from hvdkit import shell
 from hvdkit.earlier import is_report
 from hvdkit.errors import UsageError
-from hvdkit.files import narrowest, write_output
+from hvdkit.files import OutputError, narrowest, write_output
 from hvdkit.printable import encodable, printable
 
 STDOUT = Path("-")
@@ -170,6 +170,21 @@ def free_stdout(*places: Path | None) -> TextIO:
     return sys.stderr if STDOUT in places else sys.stdout
 
 
+def withdraw(*places: Path | None) -> None:
+    """Remove earlier reports from where new ones will be: none passes for that of a run which failed.
+
+    Raises: OutputError.
+    """
+    for place in places:
+        if place not in (None, STDOUT) and place.is_file():
+            try:
+                Path(os.path.realpath(place)).unlink()
+            except OSError as error:
+                raise OutputError(
+                    f"cannot replace {place}: {error.strerror}", fix=f"rm {shell.word(place)}"
+                ) from error
+
+
 def put(place: Path, report: str | bytes, sources: Iterable[Path] = ()) -> None:
     """Write a report to its place. Raises: OutputError.
 
@@ -232,8 +247,8 @@ def _check_file(action: Report | Output, place: Path, read: Sequence[Path], forc
     try:
         if is_source(place):
             raise UsageError(f"{typed}: that is a source file, by its name or first line", "", instead)
-        there = os.path.lexists(place)
-        if there and os.path.exists(place) and not (place.is_file() or place.is_dir()):  # noqa: PTH110
+        there = place.exists()  # what a link leads to: where that is nothing, nothing is lost
+        if there and not (place.is_file() or place.is_dir()):
             return  # a device or a pipe
         folder = Path(os.path.realpath(place)).parent
         if seen := _no_place(place, folder):

@@ -185,6 +185,15 @@ def test_the_form_of_other_tools_is_named(
     assert "did you mean --json=results.json?" in capsys.readouterr().err
 
 
+def test_an_earlier_result_passes_for_none_of_a_run_that_failed(tree: Path) -> None:
+    Path("result.json").symlink_to("kept.json")
+    for _ in range(2):
+        assert main(["explain", "--log", "job.log", "--json=result.json"]) == 1
+        assert is_report(Path("kept.json"))
+        assert main(["verify", "none.py", "train.py", "--json=result.json"]) == 2
+        assert Path("result.json").is_symlink() and not Path("kept.json").exists()
+
+
 def test_two_reports_have_two_places(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("here").symlink_to(".")
     refused(["timeline", "timeline.json", "--json", "--html"], "are the same place", capsys)

@@ -62,6 +62,7 @@ def main(argv: list[str]) -> int:
         )
     if asked.html and len(asked.scripts) == 1:
         raise UsageError("--html compares two scripts", fix="hvdkit verify ORIGINAL MIGRATED --html=FILE")
+    reports.withdraw(asked.json, asked.html)
     # As Ctrl-C: a runner that is told to stop must not leave two jobs behind.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     from hvdkit.verify import report, report_alone

@@ -21,8 +21,9 @@ from hvdkit.verify.workfolder import WorkFolders
 pytestmark = pytest.mark.launch
 
 TOLD = """\
-import json, os, sys
+import json, os, sys, tempfile
 found = {"argv": sys.argv, "folder": os.getcwd(), "path": sys.path[0], "name": __name__, "file": __file__}
+found["temporary"] = tempfile.gettempdir()
 found["mine"] = os.environ.get("MINE")
 found["shown"] = "MINE=1" in open("/proc/self/environ").read().split("\\0")
 found["imported"] = "torch" in sys.modules
@@ -31,7 +32,7 @@ found["imported"] = "torch" in sys.modules
 
 @pytest.fixture
 def python() -> list[str]:
-    return pool.warm_python(dict(os.environ), sys.executable)
+    return pool.warm_python(dict(os.environ))
 
 
 def ended(python: list[str], *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -50,7 +51,7 @@ def told(python: list[str], script: Path, text: str = TOLD, **variables: str) ->
 def test_it_is_what_python_would_have_been(python, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     script = tmp_path / "train.py"
-    warm, cold = told(python, script, MINE="1"), told([sys.executable], script, MINE="1")
+    warm, cold = (told(each, script, MINE="1", TMPDIR=str(tmp_path)) for each in (python, [sys.executable]))
     assert warm.pop("imported") and not cold.pop("imported")
     assert warm == cold and warm["shown"]
 
@@ -118,7 +119,7 @@ def test_runs_find_it_by_their_variable(python, tmp_path):
 
 def test_without_what_forks_python_is_started(tmp_path):
     pool.stop_all()
-    python = pool.warm_python({**os.environ, "PYTHONPATH": str(tmp_path)}, sys.executable)
+    python = pool.warm_python({**os.environ, "PYTHONPATH": str(tmp_path)})
     pool.stop_all()
     assert not told(python, tmp_path / "train.py")["imported"]
     assert not Path(python[-1].partition(":")[0]).parent.exists()

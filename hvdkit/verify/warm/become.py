@@ -6,6 +6,7 @@ import os
 import random
 import runpy
 import sys
+import tempfile
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
@@ -27,6 +28,7 @@ def become(arguments: list[str], forked: frozenset[str], folders: list[str]) -> 
     sys.orig_argv = [sys.executable, *arguments]
     sys.path[:] = [str(own), *folders]
     _draw_anew()
+    tempfile.tempdir = None  # asked of the variables again, which are the program's by now
     from hvdkit.verify.hook.install import install
 
     install()

@@ -7,6 +7,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,7 +60,7 @@ class Pool:
 _pools: list[Pool] = []
 
 
-def warm_python(environment: dict[str, str], python: str) -> list[str]:
+def warm_python(environment: dict[str, str], python: str = sys.executable) -> list[str]:
     """The command that stands for this Python in a run with these variables on this machine."""
     read = {name: text for name, text in environment.items() if name.startswith(READ_BY_IMPORTS)}
     key = tuple(sorted(read.items()))
@@ -71,7 +72,7 @@ def warm_python(environment: dict[str, str], python: str) -> list[str]:
 
 def _start(python: str, key: tuple[tuple[str, str], ...]) -> Pool:
     folder = Path(tempfile.mkdtemp(prefix="hvdkit-warm-"))
-    variables = {**os.environ, **dict(key), **RESERVED}
+    variables = {**os.environ, **dict(key), **RESERVED, "TMPDIR": str(folder)}  # imports write there, too
     servers = (_server(python, _socket(folder, number), variables) for number in range(PROCESSES))
     return Pool(python, key, folder, tuple(servers))
 

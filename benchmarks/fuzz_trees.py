@@ -130,7 +130,8 @@ class Trees:
         self.outside = scratch / "outside"
         self.outside.mkdir()
         (self.outside / "theirs.py").write_text(DDP)
-        (self.outside / "secret").write_text(f"aws_secret_access_key = {SECRET}\n")
+        lines = f"aws_secret_access_key = {SECRET}\ntorchrun --nproc_per_node 2 train.py {SECRET}\n"
+        (self.outside / "secret").write_text(lines)
         (self.outside / "secret").chmod(0o600)
 
     def attack(self, number: int, chance: random.Random) -> None:

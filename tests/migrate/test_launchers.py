@@ -148,6 +148,20 @@ def test_a_line_beside_another_script_of_the_same_name_is_that_ones(tmp_path: Pa
     assert len(notes) == 2 and not any("fsdp" in note for note in notes)
 
 
+def test_what_a_link_leads_to_outside_of_the_project_is_not_copied(tmp_path: Path) -> None:
+    """A line may hold a token of whom the project is given to."""
+    project = tmp_path / "project"
+    (project / "jobs").mkdir(parents=True)
+    (project / "train.py").write_text(DDP)
+    (tmp_path / "theirs.sh").write_text("torchrun --nproc_per_node 2 train.py --token s3cret\n")
+    (project / "own.sh").write_text("torchrun --nproc_per_node 4 train.py\n")
+    for name in ("run.sh", "README.md", "jobs/run.sh"):
+        (project / name).symlink_to(tmp_path / "theirs.sh")
+    (project / "jobs" / "own.sh").symlink_to("../own.sh")
+    plan = make_plan([project], Options())
+    assert "s3cret" not in "".join(plan.notes) and len(plan.notes) == 2
+
+
 def test_a_single_process_program_has_no_launch_lines(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text("import torch\n\ntorch.ones(1, requires_grad=True).sum().backward()\n")
     (tmp_path / "run.sh").write_text("torchrun train.py\n")

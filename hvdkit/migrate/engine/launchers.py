@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from hvdkit.dataclass import dataclass
-from hvdkit.files import read_file
+from hvdkit.files import is_inside, read_file
 from hvdkit.migrate.facts.code.commands import launch_commands
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import address
 from hvdkit.migrate.project.texts import files_in
+from hvdkit.migrate.write.apply import root_of
 from hvdkit.printable import one_line
 
 SUFFIXES = (".sh", ".bash", ".sbatch", ".slurm", ".pbs", ".mk", ".md", ".rst")
@@ -80,12 +81,18 @@ class LaunchLine:
         return f"{place}: `{self.command}` becomes `{self.instead}`"
 
 
-def launch_lines(paths: Iterable[Path], scripts: Iterable[Path]) -> list[LaunchLine]:
-    """Lines in files beside or below the paths that start one of the scripts by torch or mpirun."""
-    started = list(scripts)
+def launch_lines(paths: Sequence[Path], scripts: Iterable[Path]) -> list[LaunchLine]:
+    """Lines in files beside or below the paths that start one of the scripts by torch or mpirun.
+
+    What a link leads to outside of the project is not read: its lines would be copied into the report.
+    """
+    started, root = list(scripts), root_of(paths)
     found: list[LaunchLine] = []
-    beside = (file for file in files_in(paths) if file.suffix in SUFFIXES or file.name in NAMES)
-    for file in beside:
+    for file in files_in(paths):
+        if file.suffix not in SUFFIXES and file.name not in NAMES:
+            continue
+        if not is_inside(file, root):
+            continue
         try:
             text = read_file(file, MAX_BYTES).decode("utf-8", "replace")
             found += _in_text(file, text, _meant_beside(file, started))

@@ -36,12 +36,14 @@ def train(steps: int) -> None:
         # What the watch puts around torch's steps is taken off and put on again between rounds.
         import horovod.torch as plain
         import torch
+        from horovod.torch import mpi_ops
+        from horovod.torch import optimizer as optimizers
         from horovod.torch.optimizer import _DistributedOptimizer as Horovod
         from torch.optim import Optimizer
 
-        unwatched = Horovod.synchronize
+        waits, calls = {"alone": Horovod.synchronize}, {"alone": mpi_ops.synchronize}
         start()
-        watched = Horovod.synchronize
+        waits["watched"], calls["watched"] = Horovod.synchronize, mpi_ops.synchronize
         from torch.optim import optimizer as hooks
 
         pre, post = hooks._global_optimizer_pre_hooks, hooks._global_optimizer_post_hooks
@@ -50,7 +52,7 @@ def train(steps: int) -> None:
         torch.manual_seed(0)
         kinds = {}
         for kind in spent:
-            Horovod.synchronize = watched if kind == "watched" else unwatched
+            Horovod.synchronize = waits[kind]
             model = torch.nn.Sequential(
                 torch.nn.Linear(256, 512),
                 torch.nn.ReLU(),
@@ -66,6 +68,7 @@ def train(steps: int) -> None:
         for begin in range(0, steps, ROUND):
             order = list(kinds.items())
             for kind, (model, optimizer) in order if begin // ROUND % 2 else reversed(order):
+                optimizers.synchronize = calls[kind]
                 for hooked, all_hooks in zip((pre, post), kept):
                     hooked.clear()
                     hooked.update(all_hooks if kind == "watched" else {})

@@ -16,11 +16,7 @@ from hvdkit.docker.left_out import is_left_out
 from hvdkit.docker.script import Script
 from hvdkit.errors import HvdkitError
 from hvdkit.files import is_inside, read_file
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from hvdkit.toml import NotToml, parse_toml
 
 # In the image already, compiled for each other: another version of one of them would end the others.
 _HELD = re.compile(
@@ -218,8 +214,8 @@ def _project_table(file: Path, context: Path) -> dict[str, list[str]]:
     if not os.path.lexists(file):
         return {}
     try:
-        table = tomllib.loads(_read(file, context).decode())
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        table = parse_toml(_read(file, context))
+    except (OSError, NotToml) as error:
         raise RequirementsError(f"{file} cannot be read: {error}", fix="correct the file") from error
     project = table.get("project", {})
     lists = (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hvdkit.credentials import masked
 from hvdkit.docker.requirements import Requirements
-from hvdkit.files import is_inside, read_file
+from hvdkit.files import is_inside, read_text
 from hvdkit.migrate.project.texts import files_in
 
 # Where a project says what it needs and where from, besides what was read for the image. Programs read none.
@@ -27,7 +27,7 @@ def withheld(context: Path, needed: Requirements) -> tuple[Path, ...]:
 
 def _holds_credentials(file: Path) -> bool:
     try:
-        text = read_file(file).decode("utf-8", errors="replace")
+        text = read_text(file)
     except OSError:  # it cannot be copied either
         return False
     return masked(text) != text

@@ -89,7 +89,9 @@ def test_a_number_in_a_file_of_settings_is_named(
     Path("pyproject.toml").write_text(f"[tool.hvdkit.migrate]\ntarget = {value}\n")
     Path("nodes.toml").write_text(f'nodes = ["a", "b"]\ngpus_per_node = {value}\n')
     Path("tuned.toml").write_text(f"controller = {value}\n")
+    Path("hvd.py").write_text("import horovod.torch as hvd\nhvd.init()\n")
     for words in (
+        ["docker", "hvd.py"],
         ["migrate", "train.py"],
         ["doctor", "--nodes", "nodes.toml"],
         ["run", "--tuned", "tuned.toml", "-np", "2", "python", "train.py"],

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from hvdkit.dataclass import dataclass
-from hvdkit.files import is_inside, read_file
+from hvdkit.files import is_inside, read_text
 from hvdkit.migrate.facts.code.commands import launch_commands
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import address
@@ -94,7 +94,7 @@ def launch_lines(paths: Sequence[Path], scripts: Iterable[Path]) -> list[LaunchL
         if not is_inside(file, root):
             continue
         try:
-            text = read_file(file, MAX_BYTES).decode("utf-8", "replace")
+            text = read_text(file, MAX_BYTES)
             found += _in_text(file, text, _meant_beside(file, started))
         except OSError:
             continue  # a file that cannot be read says nothing, and it is not one that is migrated

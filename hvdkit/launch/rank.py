@@ -32,6 +32,7 @@ from hvdkit.signals import heeded
 from hvdkit.sync.folder import VARIABLE, prepare
 from hvdkit.sync.settings import VARIABLE as CHECK_SYNC
 
+_NOT_FOUND = 127  # as a shell's
 _GRACE_S = 5.0
 _REST_S = 5.0  # for what the command has printed, once the launcher has ended the job
 _LONGEST_ANSWER = 1 << 20  # where all ranks are
@@ -56,7 +57,12 @@ def main(address: str, command: list[str]) -> int:
     for number in heeded((signal.SIGTERM, signal.SIGINT, signal.SIGHUP)):
         signal.signal(number, lambda *_: asked.set())
     with _watched(environ) as folder:
-        child = _started(command, environ)
+        try:
+            child = _started(command, environ)
+        except OSError as error:
+            print(f"hvdkit: {name} cannot start {command[0]}: {error.strerror}", file=sys.stderr)
+            _send(out, {"exit": _NOT_FOUND})
+            return _NOT_FOUND
         assert child.stdout is not None and child.stderr is not None
         forwarder = Forwarder(prints, child.stdout, child.stderr)
         # Not in the handler: this thread waits for the child, and holds meanwhile what _end asks.

@@ -161,7 +161,9 @@ class Standing:
     def _for_each_other(self, waiting: list[int]) -> Iterator[tuple[object, str]]:
         """Where ranks that all wait are in different lines: a slow network is at one line of all ranks."""
         own = {rank: stack.own(self._frames(rank)) for rank in waiting}
-        if not all(own.values()):
+        # Who is in a long backward pass may still compute.
+        inside = all(self._at[rank].waits or stack.in_collective(self._frames(rank)) for rank in waiting)
+        if not inside or not all(own.values()):
             return
         depth = stack.parting(list(own.values()))
         if depth is None:

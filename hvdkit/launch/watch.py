@@ -80,7 +80,7 @@ class Watch:
     def _handle(self, rank: int, host: str, event: Mapping[str, Any]) -> None:
         if "at" in event:
             process, steps, waits, stopped = event["at"]
-            self._standing.moved(rank, host, process, steps, bool(waits), bool(stopped))
+            self._standing.moved(rank, host, int(process), int(steps), bool(waits), bool(stopped))
         if "stack" in event:
             self._standing.found(rank, [Frame(*frame) for frame in event["stack"]])
         if "left" in event:

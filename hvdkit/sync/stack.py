@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import itertools
 import os
 import re
 import signal
@@ -64,13 +65,18 @@ def ask(folder: Path, process: int) -> list[Frame]:
 
 
 def waits(frames: list[Frame]) -> bool:
-    """Whether the library that the script has called last waits for other ranks."""
-    for frame in frames:
-        if not _LIBRARY.search(frame.file):
-            return False
-        if _COLLECTIVE.search(frame.file) or frame.function == _BACKWARD:
-            return True
-    return False
+    """Whether the library that the script has called last waits for other ranks, or may: a backward pass."""
+    return in_collective(frames) or any(frame.function == _BACKWARD for frame in _of_libraries(frames))
+
+
+def in_collective(frames: list[Frame]) -> bool:
+    """Whether the library that the script has called last is one that connects ranks."""
+    return any(_COLLECTIVE.search(frame.file) for frame in _of_libraries(frames))
+
+
+def _of_libraries(frames: list[Frame]) -> list[Frame]:
+    """The innermost calls, up to the script's."""
+    return list(itertools.takewhile(lambda frame: _LIBRARY.search(frame.file), frames))
 
 
 def own(frames: list[Frame]) -> list[Frame]:

@@ -108,7 +108,6 @@ def _watch_torch() -> None:
         from hvdkit.launch.world import VARIABLE as WORLD
 
         record.begin()
-        record.watch_epochs()
         if os.environ.get(WORLD):  # no Horovod, whose import the steps of a job are counted from
             from hvdkit.sync.watch import count_steps
 
@@ -123,6 +122,7 @@ def _watch_operations() -> None:
     if record:
         record.watch_end()
         record.watch_calls()
+        record.watch_epochs()
     comparison = compare_after(steps_due(os.environ.get(VARIABLE, "")))
     count_steps(comparison, *([record.stepped] if record else []))
 

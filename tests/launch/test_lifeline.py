@@ -76,6 +76,15 @@ def test_a_rank_says_how_it_ended(line: Lifeline, script: str, code: int) -> Non
     assert process.wait(60) == code
 
 
+def test_a_program_that_is_not_on_this_host_is_named(line: Lifeline) -> None:
+    process = rank(line, "no-such-program")
+    _, err = process.communicate(timeout=60)
+    assert "cannot start no-such-program: No such file" in err and "Traceback" not in err
+    wait_for(lambda: bool(line.ended))
+    assert line.ended == (RankEnd(1, socket.gethostname(), 127),) and process.returncode == 127
+    assert line.wait(60)
+
+
 def test_a_rank_that_failed_stays_until_the_job_ends(line: Lifeline) -> None:
     """horovodrun and mpirun end all ranks when one has ended badly: one may be about to say its own error."""
     process = rank(line, "sh", "-c", "exit 7")

@@ -298,6 +298,15 @@ def test_ranks_that_wait_for_each_other_are_named_with_their_lines() -> None:
     helped.now = WAIT_S
     helped.watch.look()
     assert "rank 1 on b: /me/train.py:17, in main" in helped.said[0]
+    computing = Job()
+    for rank in range(2):
+        computing.at(rank, 3, waits=rank == 0)
+    backward = ["/venv/lib/python3.11/site-packages/torch/autograd/graph.py", 9, "_engine_run_backward"]
+    computing.hear(0, {"stack": [COLLECTIVE, step, start]})
+    computing.hear(1, {"stack": [backward, branch, start]})
+    computing.now = WAIT_S
+    computing.watch.look()
+    assert computing.said == [], "a long backward pass"
     one = Job()
     for rank in range(2):
         one.at(rank, 3, waits=True)

@@ -92,22 +92,14 @@ def main(argv: list[str]) -> int:
     asked = parsed(parser(), argv[1:])
     command = command_of(asked.command, _say, asked.force)
     world = asked.world or ""
-    if world and asked.controller == "mpi":
-        raise UsageError(
-            f"--{world} with --mpi",
-            why=f"ranks that MPI starts take MPI for their launcher, not what --{world} gives them",
-            fix="leave --mpi out",
-        )
+    if world:
+        _refuse_horovods_own(world, asked)
     named = hosts.from_options(asked) or hosts_of_allocation(os.environ)
     named = named or HostList((Host("localhost", _positive(asked.num_proc or 1)),))
     ranks = _positive(asked.num_proc if asked.num_proc is not None else named.slots)
-    if asked.tuned is not None and world:
-        raise UsageError(f"--{world} with --tuned", why="it holds settings of Horovod", fix="leave it out")
     setting = options.setting(asked)
     environ = environment.for_launcher({**os.environ, **setting.variables}, asked.named)
     if asked.timeline is not None:
-        if world:
-            raise UsageError(f"--{world} with --timeline", why="only Horovod records one", fix="leave it out")
         environ.update(environment.recording(asked.timeline))
     least = _positive(asked.min_np if asked.min_np is not None else ranks)
     if asked.restarts < 0 or least > ranks:
@@ -124,8 +116,8 @@ def main(argv: list[str]) -> int:
     script = preflight.script_of(command)
     if not asked.force:
         preflight.refuse_unfinished(script)
-    if not asked.force and not world and ranks > 1:
-        foreign.refuse_foreign(script, command)
+        if not world and ranks > 1:
+            foreign.refuse_foreign(script, command)
     wanted = Wanted(
         named,
         Start(
@@ -149,6 +141,18 @@ def main(argv: list[str]) -> int:
         restarts=asked.restarts,
     )
     return restarts.run(wanted, ranks, least, Screen()).code
+
+
+def _refuse_horovods_own(world: str, asked: argparse.Namespace) -> None:
+    """Raises: UsageError for an option that a program of another library has no use for."""
+    from_mpi = f"ranks that MPI starts take MPI for their launcher, not what --{world} gives them"
+    for option, given, why in (
+        ("--mpi", asked.controller == "mpi", from_mpi),
+        ("--tuned", asked.tuned is not None, "it holds settings of Horovod"),
+        ("--timeline", asked.timeline is not None, "only Horovod records one"),
+    ):
+        if given:
+            raise UsageError(f"--{world} with {option}", why=why, fix=f"leave {option} out")
 
 
 def _positive(number: int) -> int:

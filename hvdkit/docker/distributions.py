@@ -49,5 +49,5 @@ def _installed() -> dict[str, str]:
     """Modules of this environment that exactly one distribution installs."""
     if not hasattr(metadata, "packages_distributions"):  # Python 3.9
         return {}
-    found = metadata.packages_distributions().items()
+    found = metadata.packages_distributions().items()  # novm
     return {module: names[0] for module, names in found if len(set(names)) == 1}

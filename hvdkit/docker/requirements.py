@@ -246,7 +246,8 @@ def _of_imports(context: Path, script: Script) -> Requirements:
         )
     lines, unknown = [], []
     for names in project_files(context, script):
-        known = {*sys.stdlib_module_names, *_HELD_MODULES, *local_roots(context, script, names)}
+        own = sys.stdlib_module_names  # novm
+        known = {*own, *_HELD_MODULES, *local_roots(context, script, names)}
         for module, line in top_modules(names).items():
             if module in known:
                 continue

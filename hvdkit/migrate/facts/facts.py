@@ -23,7 +23,7 @@ from hvdkit.migrate.values.arguments import keyword
 from hvdkit.migrate.values.flow import Flow
 
 if TYPE_CHECKING:
-    from typing import Concatenate, ParamSpec
+    from typing import Concatenate, ParamSpec  # novm
 
     P = ParamSpec("P")
 

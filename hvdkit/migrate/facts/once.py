@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Callable, TypeVar
 from hvdkit.migrate.facts.facts import Facts
 
 if TYPE_CHECKING:
-    from typing import Concatenate, ParamSpec
+    from typing import Concatenate, ParamSpec  # novm
 
     P = ParamSpec("P")
 

@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 if sys.version_info >= (3, 11):
-    import tomllib
+    import tomllib  # novm
 else:
     import tomli as tomllib
 

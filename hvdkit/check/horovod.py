@@ -6,7 +6,7 @@ PyTorch and TensorFlow alike; the values behind the calls are hvdkit.migrate.fac
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from hvdkit.check.order import follows
 from hvdkit.dataclass import dataclass
@@ -52,7 +52,8 @@ WRAPPED = frozenset(f"{module}.DistributedOptimizer" for module in words.HOROVOD
 HOROVOD = frozenset(("horovod.torch.DistributedOptimizer",))  # hvdkit.torch sees to some things itself
 
 
-def called(facts: Facts, *names: str, modules: Iterable[str] = words.EVERY_HOROVOD) -> list[Site]:
+@once
+def called(facts: Facts, *names: str, modules: tuple[str, ...] = words.EVERY_HOROVOD) -> list[Site]:
     """Calls of Horovod's functions by their short names, each once, in file order."""
     found: dict[ast.Call, Site] = {}
     for site in facts.calls(*(f"{module}.{name}" for module in modules for name in names)):

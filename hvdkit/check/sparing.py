@@ -56,7 +56,7 @@ def _left_out(facts: Facts, finding: Finding) -> bool:
 
 
 def _lines(names: Names, node: ast.AST) -> Iterator[str]:
-    """The first and the last line of a finding's node, and of its statement if that holds no others."""
+    """The first and the last line of what a finding is about, and of its statement if it holds no others."""
     statement = names.statement(node) if node in names.parents else node
     around = [node, statement] if not hasattr(statement, "body") else [node]
     ends = {getattr(part, end, 1) for part in around for end in ("lineno", "end_lineno")}

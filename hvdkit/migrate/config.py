@@ -58,14 +58,7 @@ def configured(start: Path, command: str = "migrate") -> Options:
 
 
 def _options(file: Path, command: str) -> Options:
-<<<<<<< HEAD
     from hvdkit.toml import NotToml, parse_toml  # slow to import, and most folders have no such file
-=======
-    if sys.version_info >= (3, 11):
-        import tomllib  # novm
-    else:
-        import tomli as tomllib
->>>>>>> bdb4fdda (Every search ends: its tests; vermin holds hvdkit to the oldest Python)
 
     try:
         table = parse_toml(read_file(file))

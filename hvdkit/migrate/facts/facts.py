@@ -57,6 +57,7 @@ class Facts:
     def __post_init__(self, before: Facts | None) -> None:
         self.flow: Flow = Flow(self.project) if before is None else before.flow
         self._answers: dict[tuple[object, ...], object] = {}
+        self._methods: dict[str, list[tuple[Names, ast.Call, ast.expr]]] = {}
         for names in self.project.files.values():
             names.asked = 0
 
@@ -114,8 +115,13 @@ class Facts:
                 found += self._calls.get(name, [])
         return sorted(set(found), key=lambda site: (*_place(site.names, site.node), site.name))
 
-    def methods(self, name: str) -> Iterator[tuple[Names, ast.Call, ast.expr]]:
+    def methods(self, name: str) -> list[tuple[Names, ast.Call, ast.expr]]:
         """Calls `x.name(...)` with their receivers, module functions left out."""
+        if name not in self._methods:  # asked for again for each program
+            self._methods[name] = list(self._look_for_methods(name))
+        return self._methods[name]
+
+    def _look_for_methods(self, name: str) -> Iterator[tuple[Names, ast.Call, ast.expr]]:
         for names in self.files:
             for call in names.calls.get(name, ()):
                 if isinstance(call.func, ast.Attribute) and self.of_object(names, call.func):

@@ -23,7 +23,7 @@ from hvdkit.migrate.index.import_texts import HOLE, module_text
 from hvdkit.migrate.index.indexing import index
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.project.folders import INSTALLED, Folders
-from hvdkit.migrate.project.python_path import binds, fits, python_path, taken_from
+from hvdkit.migrate.project.python_path import ByLastName, binds, fits, python_path, taken_from
 from hvdkit.migrate.project.texts import files_in, files_of
 from hvdkit.migrate.project.unit_tests import is_plain_test, is_unit_test
 from hvdkit.migrate.read.source import Unreadable, parse
@@ -57,6 +57,7 @@ class Project:
     _imports: dict[Names, list[Names]] = field(default_factory=dict)
     _asked_for: dict[ast.Call, list[Names]] = field(default_factory=dict)
     _paths: dict[Path, list[Path]] = field(default_factory=dict)
+    _by_last: ByLastName = field(default_factory=ByLastName)
     _checkouts: dict[str, Path | None] = field(default_factory=dict)  # by the name that its files import
     _installs: dict[str, Path | None] = field(default_factory=dict)  # by the package that lies there
     _around_files: tuple[int, list[Path]] = (0, [])  # how many files there were, and their folders
@@ -228,7 +229,8 @@ class Project:
         """A module that is found by PYTHONPATH: as texts beside the program set it, else what alone fits."""
         if name.partition(".")[0] in STANDARD:
             return None
-        every = {*self.files, *self.passed_over, *self.tests, *self.known} - {importer}
+        groups = self.files, self.passed_over, self.tests, self.known
+        every = self._by_last.of(name, *groups) - {importer}
         return self._settled(
             self._set_by_texts(name, importer)
             or {path for path in fits(every, name) if self._defines(path, name, importer)},

@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 from hvdkit.migrate.index.indexing import index
@@ -61,6 +62,24 @@ def _folder(entry: str, beside: Path, top: Path) -> Iterator[Path]:
             if folder.is_dir():
                 yield folder
                 return
+
+
+class ByLastName:
+    """Files by the last part of the name that they are imported by, filed again once there are others."""
+
+    def __init__(self) -> None:
+        self._sizes: tuple[int, ...] = ()
+        self._files: dict[str, set[Path]] = {}
+
+    def of(self, name: str, *groups: Collection[Path]) -> set[Path]:
+        """The files of some groups that a dotted name may mean by its last part."""
+        sizes = tuple(map(len, groups))
+        if sizes != self._sizes:
+            self._sizes, self._files = sizes, {}
+            for path in chain(*groups):
+                last = path.parent.name if path.name == "__init__.py" else path.stem
+                self._files.setdefault(last, set()).add(path)
+        return self._files.get(name.rpartition(".")[2], set())
 
 
 def fits(paths: Iterable[Path], name: str) -> Iterator[Path]:

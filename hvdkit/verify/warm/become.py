@@ -25,7 +25,7 @@ def become(arguments: list[str], forked: frozenset[str], folders: list[str]) -> 
     if _hides(own, forked) or Path(arguments[0]).is_dir():
         os.execv(sys.executable, [sys.executable, *arguments])
     sys.argv = arguments[1:] if named else arguments
-    sys.orig_argv = [sys.executable, *arguments]
+    sys.orig_argv = [sys.executable, *arguments]  # novm: there only from 3.10 on
     sys.path[:] = [str(own), *folders]
     _draw_anew()
     tempfile.tempdir = None  # asked of the variables again, which are the program's by now

@@ -102,7 +102,7 @@ class CallGraph:
         """
         if owner.decorator_list:
             return [(names, owner)]
-        known = [(where, owner.name) for where in self._facts.files]
+        known = [(where, owner.name) for where in self._mentions.get(owner.name, ())]
         places: list[Way] = [
             (where, node)
             for where, name in (*known, *self._renamed.get(owner.name, ()))
@@ -120,6 +120,15 @@ class CallGraph:
         return {names for names in imported if main_guard(names) is None}
 
     @cached_property
+    def _mentions(self) -> dict[str, list[Names]]:
+        """The files that use a name, or an attribute of that name."""
+        found: dict[str, list[Names]] = {}
+        for where in self._facts.files:
+            for name in {*where.uses, *where.attributes}:
+                found.setdefault(name, []).append(where)
+        return found
+
+    @cached_property
     def _renamed(self) -> dict[str, list[tuple[Names, str]]]:
         """The files that import a name under another, with that."""
         found: dict[str, list[tuple[Names, str]]] = {}
@@ -133,7 +142,7 @@ class CallGraph:
         named: dict[ast.AST, Names] = {}
         for where, call in self._facts.flow.call_sites(names, function):
             named[call] = where
-        for where in self._facts.files if name != "__init__" else ():
+        for where in self._mentions.get(name, ()) if name != "__init__" else ():
             for node in (*where.uses.get(name, ()), *where.attributes.get(name, ())):
                 parent = where.parents[node]
                 place = parent if isinstance(parent, ast.Call) and parent.func is node else node

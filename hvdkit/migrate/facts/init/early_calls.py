@@ -18,18 +18,21 @@ def early_calls(facts: Facts, program: ProgramFacts, calls: Iterable[Site]) -> l
         return []  # an import starts it
     starting = _leading_to(facts, first)
 
-    def early(names: Names, node: ast.AST, seen: frozenset[FunctionNode]) -> bool:
+    def early(names: Names, node: ast.AST, seen: set[FunctionNode]) -> bool:
+        if names not in program.files:
+            return False
         function = names.function(node)
         beside = [start for where, start in starting if where is names and names.function(start) is function]
         if any(_may_precede(names, start, node) for start in beside):
             return False
         if function is None:
             return names is program.entry
-        return function not in seen and any(
-            early(where, call, seen | {function}) for where, call in facts.flow.call_sites(names, function)
-        )
+        if function in seen:
+            return False
+        seen.add(function)
+        return any(early(where, call, seen) for where, call in facts.flow.call_sites(names, function))
 
-    return [site for site in calls if early(site.names, site.node, frozenset())]
+    return [site for site in calls if early(site.names, site.node, set())]
 
 
 def _leading_to(facts: Facts, first: list[tuple[Names, ast.Call]]) -> list[tuple[Names, ast.AST]]:

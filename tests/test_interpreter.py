@@ -51,6 +51,30 @@ def test_the_folder_is_not_searched(
         assert (done.stdout, done.returncode) == ("named an argument False\n", 0), done.stderr
 
 
+WORKERS = """\
+from hvdkit.interpreter import guard_workers
+guard_workers()
+import multiprocessing
+for kind in ("spawn", "forkserver"):
+    context = multiprocessing.get_context(kind)
+    worker = context.Process(target=print, args=(kind, "ran"))
+    worker.start()
+    worker.join()
+"""
+
+
+@pytest.mark.parametrize("version", PYTHONS)
+def test_processes_of_multiprocessing_do_not_search_it(
+    folder: Path, version: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They, and the one that watches what they share, are started by `python -c`."""
+    (folder / "multiprocessing.py").write_text("raise SystemExit('multiprocessing of the folder was run')\n")
+    monkeypatch.setenv("PYTHONPATH", str(Path(hvdkit.__file__).parents[1]))
+    command = interpreter.code(WORKERS, PYTHONS[version])
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("spawn ran\nforkserver ran\n", "")
+
+
 def started(tree: ast.AST) -> Iterator[ast.expr]:
     """Commands that start Python with -m or -c."""
     for node in ast.walk(tree):

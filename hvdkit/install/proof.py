@@ -15,7 +15,10 @@ from hvdkit.install import processes
 from hvdkit.install.errors import ProofError
 from hvdkit.install.plan import Plan
 
-_LAUNCHER = interpreter.module("horovod.runner.launch")
+_LAUNCHER = interpreter.code(
+    "from hvdkit.interpreter import guard_workers; guard_workers()\n"
+    "from horovod.runner.launch import run_commandline; run_commandline()"
+)
 _TIMEOUT_S = 300.0
 _TITLES = {"torch": "PyTorch", "tensorflow": "TensorFlow", "gloo": "Gloo", "mpi": "MPI"}
 

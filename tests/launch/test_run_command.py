@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -93,6 +94,18 @@ def test_the_first_failure_is_told_last(folder: Path, controller: str) -> None:
     assert "ValueError: boom" in (folder / "logs" / "rank.1.log").read_text()
     log = (folder / "logs" / "rank.0.log").read_bytes()
     assert log.startswith(b"\r 50%rank 0 token None named for ranks\n")
+
+
+@pytest.mark.launch
+def test_modules_of_the_folder_are_not_the_shims(folder: Path) -> None:
+    """What hvdkit runs around each rank imports Python's own modules, and the script starts."""
+    for name in ("json", "socket", "subprocess", "tempfile", "runpy"):
+        (folder / f"{name}.py").write_text(f"raise SystemExit('{name} of the folder was imported')\n")
+    hvdkit = str(Path(sys.executable).with_name("hvdkit"))
+    command = [hvdkit, "run", "-np", "2", "--gloo", "--no-watch", "python", "train.py"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0 and "of the folder" not in done.stdout + done.stderr, done.stderr
+    assert sorted(re.findall("rank ([01]) token", done.stdout)) == ["0", "1"]
 
 
 UNEVEN = """\

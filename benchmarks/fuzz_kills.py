@@ -16,7 +16,7 @@ from pathlib import Path
 
 from fuzz_trees import DDP
 
-# Killed at the N-th file that it writes; the first two are the records' .gitignore and the record.
+# Killed at the N-th call of a function of os.
 _KILLED = """
 import os, signal, sys
 from hvdkit.cli import main
@@ -53,10 +53,10 @@ class Kills:
             if number % 2:
                 self._run(WRITE, 0, "fsync", (0, 1))
                 after = (tree / "train0.py").read_text()
-                self._run(("migrate", "--undo"), *self._point(chance), (-signal.SIGKILL, 0))
+                self._run(("migrate", "--undo"), *self._point(chance), (-signal.SIGKILL,))
                 assert {*self._texts(tree)} <= {DDP, after}, "a file is neither as it was nor as written"
             else:
-                self._run(WRITE, *self._point(chance), (-signal.SIGKILL, 0))
+                self._run(WRITE, *self._point(chance), (-signal.SIGKILL,))
                 texts = {*self._texts(tree)} - {DDP}
                 assert len(texts) <= 1 and all("hvd.init()" in text for text in texts), texts
             self._run(("migrate", "--undo"), 0, "fsync", (0, 2))
@@ -69,7 +69,8 @@ class Kills:
 
     def _point(self, chance: random.Random) -> tuple[int, str]:
         """A call of the system before which the run is killed: the file is not whole, or not in its place."""
-        return chance.randint(1, FILES + 3), chance.choice(("fsync", "fchmod", "open"))
+        name = chance.choice(("fsync", "fchmod", "open"))
+        return chance.randint(1, 2 * FILES if name == "open" else FILES), name
 
     def _run(self, command: Sequence[str], call: int, name: str, codes: tuple[int, ...]) -> None:
         started = [sys.executable, "-c", _KILLED, str(call), name, *command]

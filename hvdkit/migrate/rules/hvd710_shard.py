@@ -92,11 +92,9 @@ def _dataset(
     facts: Facts, names: Names, node: ast.expr, chain: Chain, point: Point | None, seen: set[ast.AST]
 ) -> Iterator[Finding]:
     if point is not None:
-        if point.node in seen:
+        if point.node in seen or not (chain.ops or dataset_chains(facts).is_dataset(chain.source)):
             return
         seen.add(point.node)
-        if not chain.ops and not dataset_chains(facts).is_dataset(chain.source):
-            return
     why = why_not_cut(facts, chain)
     if why or point is None:
         message = f"every rank would train on all of this data: {why}"

@@ -59,9 +59,8 @@ def check(facts: Facts) -> Iterator[Finding]:
     for call in migrating_fits(facts):
         if call.argument("x") not in followed and call.names not in environments(facts):
             yield from _arrays(facts, call)
-    for loop in {
-        loop.node: loop for loop in training_step_loops(facts) if loop.names in migrating_files(facts)
-    }.values():
+    loops = {loop.node: loop for loop in training_step_loops(facts) if loop.names in migrating_files(facts)}
+    for loop in loops.values():
         if loop.names not in environments(facts):
             yield from _loop(facts, loop, followed)
     for step in loopless_steps(facts):

@@ -184,3 +184,30 @@ def test_no_file_is_too_long() -> None:
     paths = {path.relative_to(ROOT).as_posix(): path for path in ROOT.rglob("*.py")}
     lengths = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in paths.items()}
     assert too_long(lengths) == {}
+
+
+# What ast has since Python 3.10: vermin, which holds the rest of the library to the oldest Python, knows no nodes.
+LATER_NODES = re.compile(
+    r"Match\w*|match_\w+|TryStar|TypeAlias|TypeVar(?:Tuple)?|ParamSpec|TemplateStr|Interpolation"
+)
+
+
+def test_nodes_that_the_oldest_python_lacks_are_named_below_a_version_test_alone() -> None:
+    named = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in ROOT.rglob("*.py")
+        for tree in (ast.parse(path.read_bytes()),)
+        for node in _outside_version_tests(tree)
+        if isinstance(node, ast.Attribute) and LATER_NODES.fullmatch(node.attr)
+        if isinstance(node.value, ast.Name) and node.value.id == "ast"
+    ]
+    assert named == []
+
+
+def _outside_version_tests(node: ast.AST) -> Iterator[ast.AST]:
+    """The parts of a tree that run under every Python: not those behind `sys.version_info >= ... and`."""
+    yield node
+    if isinstance(node, (ast.If, ast.IfExp, ast.BoolOp)) and "sys.version_info" in ast.unparse(node):
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from _outside_version_tests(child)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hvdkit.arguments import CommandParser, parsed
+from hvdkit.at_work import at_work
 from hvdkit.check.report import FIXABLE, SARIF_LEVELS, show
 from hvdkit.check.rules import all_rules
 from hvdkit.check.sparing import excluded, sparing
@@ -89,7 +90,8 @@ def main(argv: Sequence[str]) -> int:
         check_tree(root_of(paths), args.allow_dirty, args.allow_no_vcs)
     options = chosen(args, paths[0], "check")
     failures: dict[str, HvdkitError] = {}
-    plan = make_plan(paths, options, _stdin(paths[0]) if stdin else read_file, failures)
+    with at_work("check"):
+        plan = make_plan(paths, options, _stdin(paths[0]) if stdin else read_file, failures)
     _report(plan, options, args)
     if args.fix:
         write_in_place(plan, paths, "hvdkit check", talk(args))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hvdkit.arguments import CommandParser, parsed
+from hvdkit.at_work import at_work
 from hvdkit.errors import HvdkitError, UsageError
 from hvdkit.files import read_file, read_stream
 from hvdkit.migrate.config import chosen
@@ -130,7 +131,7 @@ def main(argv: Sequence[str]) -> int:
     for path in paths:
         if not path.exists():
             raise UsageError(f"{one_line(str(path))} does not exist", "", "check the path")
-    make = make_plan
+    make = _planned
     if args.interactive:
         from hvdkit.migrate.interactive import check_terminal, chosen_plan
 
@@ -159,6 +160,11 @@ def main(argv: Sequence[str]) -> int:
     elif args.output:
         _output(plan, paths, args)
     return int(plan.leaves or (args.check and bool(plan.changed)))
+
+
+def _planned(paths: Sequence[Path], options: Options) -> Plan:
+    with at_work("migrate"):
+        return make_plan(paths, options)
 
 
 def _report(plan: Plan, options: Options, args: argparse.Namespace, result: Verification | None) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from hvdkit import reports
 from hvdkit.arguments import CommandParser, parsed
+from hvdkit.at_work import at_work
 from hvdkit.errors import UsageError
 from hvdkit.migrate.write.apply import DirtyTree, NoVersionControl, check_tree, root_of
 from hvdkit.printable import one_line
@@ -49,7 +50,8 @@ def main(argv: Sequence[str]) -> int:
         raise UsageError(
             f"{one_line(args.folder)} is not a folder", "", "hvdkit init, in the folder of the project"
         )
-    found = look(folder)
+    with at_work("init"):
+        found = look(folder)
     steps = next_steps(found, folder)
     if args.json is not None:
         rows = {"schema": 1, "found": found.as_json(), "next": [command for command, _ in steps]}

@@ -1,7 +1,7 @@
 """How long migrate and check take for folders, next to ast.parse of the same files, in one process.
 
-growth.py FOLDER... prints for each folder the CPU seconds of ast.parse, and how many times that check and migrate
-take. growth.py --copies 25 100 does the same for copies of examples/: the ratios of both rows should be alike.
+growth.py FOLDER... prints for each folder the CPU seconds of ast.parse, and how many times that check and
+migrate take. growth.py --copies 25 100 does the same for copies of examples/: both rows should be alike.
 """
 
 from __future__ import annotations

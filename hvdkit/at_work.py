@@ -1,4 +1,4 @@
-"""A line on the terminal while a command reads for longer than a moment, so that it is not taken for stuck."""
+"""A line on the terminal while a command reads for longer than a moment: it is at work, and not stuck."""
 
 from __future__ import annotations
 

@@ -186,7 +186,7 @@ def test_no_file_is_too_long() -> None:
     assert too_long(lengths) == {}
 
 
-# What ast has since Python 3.10. vermin holds the rest of the library to the oldest Python; it knows no nodes.
+# What ast has since Python 3.10. vermin holds the rest of the library to the oldest Python.
 LATER_NODES = re.compile(
     r"Match\w*|match_\w+|TryStar|TypeAlias|TypeVar(?:Tuple)?|ParamSpec|TemplateStr|Interpolation"
 )

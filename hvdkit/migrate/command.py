@@ -42,6 +42,7 @@ EXITS = {
     "0": "done, nothing is left to you",
     "1": "something is left (with --check: or would change)",
     "2": "hvdkit could not do its work",
+    "3": "--verify: they agree in all that was checked, and the verdict says what was not",
 }
 
 
@@ -68,6 +69,11 @@ def parser() -> CommandParser:
         action="store_true",
         help="run the first PATH unchanged and migrated, and write only if they compute the same; the "
         "script's own arguments after --",
+    )
+    what.add_argument(
+        "--accept-unchecked",
+        action="store_true",
+        help="with --verify: also write what agrees where the verdict says that not all was checked",
     )
     what.add_argument("--undo", action="store_true", help="restore every byte that the last --write changed")
     how = made.add_argument_group("how to rewrite")
@@ -127,6 +133,8 @@ def main(argv: Sequence[str]) -> int:
         raise UsageError(
             "--write, --interactive, --output and --check exclude each other", "", "give one of them"
         )
+    if args.accept_unchecked and not args.verify:
+        raise UsageError("--accept-unchecked is for --verify alone", "", "add --verify")
     paths = [Path(os.path.abspath(path)) for path in args.paths]
     for path in paths:
         if not path.exists():
@@ -152,9 +160,9 @@ def main(argv: Sequence[str]) -> int:
         else:
             print("--verify: nothing is rewritten, so there is nothing to run", file=sys.stderr)
     _report(plan, options, args, result)
-    if result and not result.holds:
-        print("nothing was written: the script and its migration do not compute the same", file=sys.stderr)
-        return 1
+    refused = _refused(result, args)
+    if refused:
+        return refused
     if args.write or args.interactive:
         write_in_place(plan, paths, "hvdkit migrate", talk(args))
     elif args.output:
@@ -165,6 +173,22 @@ def main(argv: Sequence[str]) -> int:
 def _planned(paths: Sequence[Path], options: Options) -> Plan:
     with at_work("migrate"):
         return make_plan(paths, options)
+
+
+def _refused(result: Verification | None, args: argparse.Namespace) -> int:
+    """The exit code with which nothing is written, once that is printed; 0 where the result allows it."""
+    if result is None or result.code == 0:
+        return 0
+    if not result.holds:
+        print("nothing was written: the script and its migration do not compute the same", file=sys.stderr)
+    elif args.accept_unchecked:
+        return 0
+    else:
+        print(
+            "nothing was written: they agree, but not all was checked; --accept-unchecked accepts that",
+            file=sys.stderr,
+        )
+    return result.code
 
 
 def _report(plan: Plan, options: Options, args: argparse.Namespace, result: Verification | None) -> None:

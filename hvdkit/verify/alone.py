@@ -13,12 +13,13 @@ from hvdkit.errors import UsageError
 from hvdkit.verify import tensorflow
 from hvdkit.verify.detect import Start
 from hvdkit.verify.hook.settings import Settings
-from hvdkit.verify.invariant import Checked, Invariant, Unchecked
+from hvdkit.verify.invariant import Checked, Invariant, Unchecked, exit_code
 from hvdkit.verify.invariants import OF_TORCH, Causes
 from hvdkit.verify.judge import not_reached_by, notes_of_runs
 from hvdkit.verify.placement import HOROVOD, on_several_ranks
 from hvdkit.verify.records import TO_END, Run
 from hvdkit.verify.scene import Scene
+from hvdkit.verify.shares import unchecked_shares
 from hvdkit.verify.unreached import Unreached
 
 NO_ORIGINAL = (
@@ -43,6 +44,11 @@ class Alone:
     def holds(self) -> bool:
         """Every invariant does."""
         return all(invariant.holds for invariant in self.invariants)
+
+    @property
+    def code(self) -> int:
+        """The exit code that says so."""
+        return exit_code(self.holds, self.unchecked)
 
 
 # What more is run and checked: the scene, its settings on one rank, the run on one rank, that on several.
@@ -71,7 +77,8 @@ def check_alone(scene: Scene, start: Start, more: More, keep: int) -> Alone:
     invariants += further.invariants
     notes = tuple(_notes(scene, start, one, run))
     held = tuple(map(_without_original, invariants))
-    return Alone(one, run, held, further.unchecked, notes, not_reached_by(scene, run))
+    shares = () if start.tensorflow else unchecked_shares(one, run, causes.shard)
+    return Alone(one, run, held, (*shares, *further.unchecked), notes, not_reached_by(scene, run))
 
 
 def _notes(scene: Scene, start: Start, one: Run, run: Run) -> Iterator[str]:

@@ -7,21 +7,13 @@ first that fits a difference wins.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from hvdkit.verify import output_causes
+from hvdkit.verify.cause import Cause
 from hvdkit.verify.compare import Comparison
 from hvdkit.verify.differences import Difference, Stage
 from hvdkit.verify.passes import is_row, training_loader
 from hvdkit.verify.records import CLIPPED, WRONG_ORDER, Run, Step, Tensor
-
-
-@dataclass(frozen=True)
-class Cause:
-    """rule: what `hvdkit explain` says more about. text: one sentence."""
-
-    rule: str
-    text: str
-
 
 STATE = Cause(
     "HVD402",
@@ -40,10 +32,10 @@ def likely_causes(comparison: Comparison) -> tuple[Cause, ...]:
     first = comparison.differences[0]
     found = [cause for test in TESTS for cause in [test(comparison, first)] if cause]
     always = {
-        Stage.FILES: _files,
-        Stage.CONTENTS: _contents,
+        Stage.FILES: output_causes.files,
+        Stage.CONTENTS: output_causes.contents,
         Stage.COLLECTIVE: _collective,
-        Stage.PRINTED: _printed,
+        Stage.PRINTED: output_causes.printed,
         Stage.STATE: _state,
     }
     extra = [always[d.stage](comparison, d) for d in comparison.differences if d.stage in always]
@@ -307,21 +299,6 @@ def _phantom(comparison: Comparison, first: Difference) -> Cause | None:
     return None
 
 
-def _files(_: Comparison, first: Difference) -> Cause | None:
-    return Cause("HVD601", f"{first.name} is {first.migrated}: guard it with `if hvd.rank() == 0:`")
-
-
-def _contents(_: Comparison, first: Difference) -> Cause | None:
-    what = (
-        f"lacks {first.original}"
-        if first.migrated == "not in it"
-        else f"has other values of {first.original}"
-    )
-    return Cause(
-        "HVD601", f"{first.name} {what}: save on rank 0 what the original saves, after it is trained"
-    )
-
-
 def _state(_: Comparison, __: Difference) -> Cause | None:
     return STATE
 
@@ -331,14 +308,6 @@ def _collective(_: Comparison, first: Difference) -> Cause | None:
         "HVD501",
         f"the original's {first.original.split(',')[0]} at {first.name} was dropped: each rank continues "
         "with its own value, and rank 0 prints its share; use hvd.allreduce, hvd.allgather or hvd.broadcast",
-    )
-
-
-def _printed(comparison: Comparison, _: Difference) -> Cause | None:
-    return Cause(
-        "HVD501",
-        f"a metric is {comparison.migrated.world} times too large or too small: its allreduce is a sum in "
-        "one script and an average in the other; name the op (hvd.Sum, hvd.Average), and divide to match",
     )
 
 

@@ -23,6 +23,7 @@ EXITS = {
     "0": "they agree (one script: everything holds)",
     "1": "they do not",
     "2": "one of them could not be run",
+    "3": "they agree in all that was checked, and the verdict says what was not",
 }
 
 
@@ -52,7 +53,10 @@ def parser() -> CommandParser:
 
 
 def main(argv: list[str]) -> int:
-    """Exit code: 0 they agree, 1 they differ. Raises HvdkitError when they could not be compared."""
+    """Exit code: 0 they agree, 1 they differ, 3 not all was checked.
+
+    Raises HvdkitError when they could not be compared.
+    """
     options, script_arguments = split_arguments(argv[1:])
     asked = parsed(parser(), options)
     if len(asked.scripts) > 2:
@@ -77,7 +81,7 @@ def main(argv: list[str]) -> int:
             reports.put_json(asked.json, report_alone.as_json(checked), asked.scripts)
         if asked.json != reports.STDOUT:
             report_alone.print_result(checked)
-        return 0 if checked.holds else 1
+        return checked.code
     result = verify(request, show_progress)
     if asked.html:
         from hvdkit.verify.report_html import as_html
@@ -87,4 +91,4 @@ def main(argv: list[str]) -> int:
         reports.put_json(asked.json, report.as_json(result), asked.scripts)
     if reports.STDOUT not in (asked.json, asked.html):
         report.print_result(result)
-    return 0 if result.holds else 1
+    return result.code

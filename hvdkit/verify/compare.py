@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from hvdkit.verify.collectives import lost_collectives, misprinted
@@ -34,13 +34,22 @@ class Comparison:
         return not self.differences
 
 
-def compare(original: Run, migrated: Run, tolerance: Tolerance) -> Comparison:
-    """Compare rank by rank and step by step."""
+def compare(
+    original: Run,
+    migrated: Run,
+    tolerance: Tolerance,
+    more: Iterable[Difference] = (),
+    given: bool = False,
+) -> Comparison:
+    """Compare rank by rank and step by step. more: what else differs. given: the original's ranks were given
+    the batches of the migrated's."""
     pairs = pairs_of(original, migrated)
-    found = [difference for pair in pairs for difference in differences_in(pair)]
+    found = [*more, *(difference for pair in pairs for difference in differences_in(pair, given))]
     found += [*_step_counts(original, migrated), *_shared_files(original, migrated)]
     found += [*lost_collectives(original, migrated), *_parted(original, migrated)]
     found += [*contents_apart(original, migrated), *misprinted(original, migrated)]
+    if given and all(difference.stage is Stage.LOSS for difference in found):
+        found = []  # a loss may be scaled where its gradients are summed: all that comes of it is equal
     beyond = [d for d in found if not tolerance.covers(d.largest, d.relative)]
     moment = {(s.optimizer, s.number): place for place, s in enumerate(original.steps[min(original.steps)])}
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from hvdkit.launch.hosts import HostList
-from hvdkit.verify.causes import Cause
+from hvdkit.verify.cause import Cause
 from hvdkit.verify.invariant import Invariant
 from hvdkit.verify.records import DEVICE, Run
 

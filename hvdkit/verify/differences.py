@@ -1,8 +1,8 @@
 """Every place where one rank's step differs between two runs, in the order of cause and effect.
 
-Within a step: order of calls, samples, batches, loss, gradient, learning rate, reduction,
-parameters, buffers, untrained modules, what ranks hold
-apart, collectives, what is printed, files and their contents.
+Within a step: order of calls, samples, batches, inputs, loss, gradient, settings, learning rate, reduction,
+parameters, buffers, untrained modules, what ranks hold apart, decisions, collectives, what is printed, files
+and their contents.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ class Stage(Enum):
     ORDER = "order of calls"
     SAMPLES = "sample order"
     BATCH = "batch"
+    INPUT = "input of the model"
     LOSS = "loss"
     GRADIENT = "gradient"
+    SETTING = "setting"
     RATE = "learning rate"
     REDUCTION = "reduction"
     PARAMETER = "parameter"
@@ -33,16 +35,22 @@ class Stage(Enum):
     BUFFER = "buffer"
     UNTRAINED = "untrained module"
     STATE = "state of the ranks"
+    DECISION = "what a scheduler decides by"
     COLLECTIVE = "collective"
     PRINTED = "what is printed"
     FILES = "file"
     CONTENTS = "contents of"
     STEPS = "optimizer steps"
+    ENDING = "how it ends"
 
     @property
     def place(self) -> int:
         """Position in that order."""
         return list(Stage).index(self)
+
+
+# What is found of a file that the original writes.
+NO_RANK = "written by no rank"
 
 
 @dataclass(frozen=True)
@@ -52,7 +60,7 @@ class Difference:
     step: 0 is the state before the first step. optimizer: order of first step. largest: the largest
     absolute difference among the values kept. relative: Euclidean norm of the difference over that of the
     original; None where there is no such number (orders, shapes, an original of zero), which no tolerance
-    covers.
+    covers. places: the lines of both scripts, where they are known.
     """
 
     stage: Stage
@@ -64,6 +72,7 @@ class Difference:
     migrated: str
     largest: float | None = None
     relative: float | None = None
+    places: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True)
@@ -95,6 +104,7 @@ class Pair:
             str(right),
             largest,
             relative,
+            (self.one.place, self.other.place),
         )
 
 
@@ -110,14 +120,21 @@ def pairs_of(original: Run, migrated: Run) -> list[Pair]:
     return pairs
 
 
-def differences_in(pair: Pair) -> Iterator[Difference]:
-    """All differences of one pair."""
+def differences_in(pair: Pair, given: bool = False) -> Iterator[Difference]:
+    """All differences of one pair. given: the original was given the migrated's batches, so that what models
+    are given is compared in the place of what loaders draw."""
     yield from _order(pair)
-    yield from _samples(pair)
-    yield from _batches(pair)
+    if given:
+        yield from _inputs(pair)
+    else:
+        yield from _samples(pair)
+        yield from _batches(pair)
     yield from _numbers(pair, Stage.LOSS, pair.one.losses, pair.other.losses)
-    yield from _tensors(pair, Stage.GRADIENT, "gradients")
-    yield from _numbers(pair, Stage.RATE, pair.one.rates, pair.other.rates)
+    gradients = _tensors(pair, Stage.GRADIENT, "gradients")
+    yield from _but_zeros(pair, gradients) if given else gradients
+    yield from _settings(pair)
+    if not given or pair.one.number:  # at the start they are the original's own, and may be scaled
+        yield from _numbers(pair, Stage.RATE, pair.one.rates, pair.other.rates)
     yield from _reductions(pair)
     yield from _tensors(pair, Stage.PARAMETER, "parameters")
     yield from _tensors(pair, Stage.FROZEN, "frozen")
@@ -164,6 +181,32 @@ def _batches(pair: Pair) -> Iterator[Difference]:
             left, right = (f"SHA-256 {digest[:12]}" if digest else "no batch" for digest in (one, other))
             yield pair.differ(Stage.BATCH, f"{place + 1} before this step", left, right)
             return
+
+
+def _inputs(pair: Pair) -> Iterator[Difference]:
+    for place, (one, other) in enumerate(zip_longest(pair.one.inputs, pair.other.inputs)):
+        if one != other:
+            left, right = (f"SHA-256 {digest[:12]}" if digest else "none" for digest in (one, other))
+            yield pair.differ(Stage.INPUT, f"{place + 1} before this step", left, right)
+            return
+
+
+def _but_zeros(pair: Pair, found: Iterator[Difference]) -> Iterator[Difference]:
+    """Horovod makes zeros of a gradient that is missing; where they matter, parameters differ."""
+    zeros = {gradient.name for gradient in pair.other.gradients if not gradient.norm}
+    return (each for each in found if each.original != "none" or each.name not in zeros)
+
+
+def _settings(pair: Pair) -> Iterator[Difference]:
+    """Those that both have: a wrapper may add its own."""
+    theirs = {setting.name: setting for setting in pair.other.settings}
+    for one in pair.one.settings:
+        other = theirs.get(one.name)
+        if other is not None and other.digest != one.digest:
+            left, right = (
+                side.digest if not side.shape else f"SHA-256 {side.digest[:12]}" for side in (one, other)
+            )
+            yield pair.differ(Stage.SETTING, one.name, left, right)
 
 
 def _numbers(

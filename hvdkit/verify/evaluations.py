@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hvdkit.verify.causes import Cause
+from hvdkit.verify.cause import Cause
+from hvdkit.verify.collectives import BROADCAST
 from hvdkit.verify.invariant import Invariant
 from hvdkit.verify.passes import training_loader
-from hvdkit.verify.records import PASS_ENDED, TF_DATA, Run
+from hvdkit.verify.records import PASS_AT, PASS_ENDED, TF_DATA, Collective, Run
 
 CAUSE = Cause(
     "HVD870",
@@ -22,15 +23,31 @@ def check_evaluations(run: Run) -> Iterator[Invariant]:
     """Reported where ranks evaluate on different samples. An evaluation is a whole pass, between two steps,
     over a loader that does not train."""
     loader = training_loader(run)
-    shared, alone = 0, 0
+    shared, alone = 0, []
     for place, other, epoch in _evaluations(run, loader):
         drawn = [_drawn(run, rank, place, other, epoch) for rank in run.steps]
         if all(drawn) and any(samples != drawn[0] for samples in drawn):
             shared += 1
-            alone += not any(steps[place].collectives for steps in run.steps.values())
-    if shared:
-        seen = f"{alone} of {shared} evaluations without a collective" if alone else f"{shared} evaluations"
-        yield Invariant(NAME, not alone, seen, CAUSE)
+            if not any(_reduces(call) for steps in run.steps.values() for call in steps[place].collectives):
+                alone.append(_begun_at(run, other, epoch))
+    if alone:
+        where = f" ({alone[0]})" if alone[0] else ""
+        yield Invariant(NAME, False, f"{len(alone)} of {shared} evaluations are not reduced{where}", CAUSE)
+    elif shared:
+        yield Invariant(NAME, True, f"{shared} evaluations", CAUSE)
+
+
+def _reduces(call: Collective) -> bool:
+    """What one rank sends to all is still what that rank found."""
+    return call.kind != BROADCAST
+
+
+def _begun_at(run: Run, loader: int, epoch: int) -> str:
+    """The line that begins a pass; "" where it is not known."""
+    events = (
+        event.detail.split(" ", 2) for step in run.steps[0] for event in step.events if event.what == PASS_AT
+    )
+    return next((place for one, other, place in events if (one, other) == (str(loader), str(epoch))), "")
 
 
 def _evaluations(run: Run, trains: int) -> Iterator[tuple[int, int, int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hvdkit.verify.causes import Cause
+from hvdkit.verify.cause import Cause
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,18 @@ class Checked:
     unchecked: tuple[Unchecked, ...] = ()
 
 
+# Exit codes of a comparison.
+AGREE, DIFFER, NOT_CHECKED = 0, 1, 3
+
+
+def exit_code(holds: bool, unchecked: tuple[Unchecked, ...]) -> int:
+    """Of what was found, and what was not checked."""
+    if not holds:
+        return DIFFER
+    return NOT_CHECKED if unchecked else AGREE
+
+
 def named(unchecked: tuple[Unchecked, ...]) -> str:
-    """What a verdict appends, so that nobody takes for proven what was not checked."""
+    """What a verdict has behind its first word, so that nobody takes for proven what was not checked."""
     what = dict.fromkeys(each.what for each in unchecked)
-    return f"; not checked: {', '.join(what)}" if what else ""
+    return f", not checked: {', '.join(what)}" if what else ""

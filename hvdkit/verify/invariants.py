@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from hvdkit.verify.causes import STATE, Cause
+from hvdkit.verify.cause import Cause
+from hvdkit.verify.causes import STATE
 from hvdkit.verify.compare import writers
 from hvdkit.verify.decisions import check_decisions
 from hvdkit.verify.epochs import check_steps_of_epoch
@@ -30,14 +31,14 @@ class Causes:
     start, later: ranks that differ before the first step, or part after it. shard: samples on several ranks.
     order: epochs in one order. rate: the learning rate. writer: a file that several ranks write. state: what
     they hold beside parameters. steps: those of an epoch. metric: what ranks decide by. None where it is not
-    recorded.
+    recorded, or compared with the original itself.
     """
 
     start: Cause
     later: Cause
     shard: Cause
     order: Cause
-    rate: Cause
+    rate: Cause | None
     writer: Cause
     state: Cause | None = None
     steps: Cause | None = None
@@ -57,6 +58,9 @@ OF_TORCH = Causes(
     state=STATE,
 )
 
+# What is left where the original runs as as many ranks: what it is given by them, and what no value shows.
+BESIDE_TWINS = replace(OF_TORCH, rate=None)
+
 
 def check_invariants(original: Run, migrated: Run, causes: Causes = OF_TORCH) -> tuple[Invariant, ...]:
     """Ranks equal after each step in all they hold, shards disjoint and complete, epochs in different orders,
@@ -66,7 +70,7 @@ def check_invariants(original: Run, migrated: Run, causes: Causes = OF_TORCH) ->
         *_states_equal(migrated, causes),
         *check_shares(original, migrated, causes.shard),
         *_epochs(original, migrated, causes.order),
-        _rate(original, migrated, causes.rate),
+        *((_rate(original, migrated, causes.rate),) if causes.rate else ()),
         _writers(migrated, causes.writer),
         *check_order(migrated),
         *check_evaluations(migrated),

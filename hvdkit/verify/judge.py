@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from hvdkit.verify import tensorflow
-from hvdkit.verify.causes import Cause, likely_causes
+from hvdkit.verify.cause import Cause
+from hvdkit.verify.causes import likely_causes
 from hvdkit.verify.collectives import told
 from hvdkit.verify.compare import Comparison, compare
 from hvdkit.verify.detect import Launcher, Start
 from hvdkit.verify.hook.settings import Settings
-from hvdkit.verify.invariant import Invariant, Unchecked
+from hvdkit.verify.invariant import Invariant, Unchecked, exit_code
 from hvdkit.verify.records import ADASUM, DDP, FLOAT16, TO_END, Run
 from hvdkit.verify.scene import Scene
 from hvdkit.verify.tolerance import tolerance_for
@@ -28,6 +29,14 @@ FLOAT16_IN_BOTH = (
 UNCOMPRESSED = (
     "the migrated compresses gradients to float16, and the original averages them itself, in their own type: "
     "the migrated was made to send them as they are, and what float16 rounds is not compared"
+)
+UNCOMPRESSED_TWINS = (
+    "the migrated compresses gradients to float16: it was made to send them as they are, and what float16 "
+    "rounds is not compared"
+)
+TWINS = (
+    "the original is one process: it was run as {0} processes, each with the batches and random states of a "
+    "rank of the migrated, and their gradients were averaged when the migrated averages"
 )
 ADASUM_IN_BOTH = (
     "the migrated combines updates by Adasum: each of Horovod's results is compared with the "
@@ -49,8 +58,13 @@ class Verification:
 
     @property
     def holds(self) -> bool:
-        """The migrated script computes what the original does."""
+        """The migrated script computes what the original does, as far as that was checked."""
         return self.comparison.agree and all(invariant.holds for invariant in self.invariants)
+
+    @property
+    def code(self) -> int:
+        """The exit code that says so."""
+        return exit_code(self.holds, self.unchecked)
 
 
 def reducing_alike(settings: Settings, migrated: Run) -> Settings:
@@ -66,9 +80,16 @@ def averaged_by_ddp(original: Run) -> bool:
     )
 
 
-def judge(scene: Scene, original: Run, migrated: Run, invariants: tuple[Invariant, ...] = ()) -> Verification:
-    """Compare two runs of equal world size that this scene made."""
-    comparison = compare(original, migrated, tolerance_for(original.world, scene.request.tolerance))
+def judge(
+    scene: Scene,
+    original: Run,
+    migrated: Run,
+    invariants: tuple[Invariant, ...] = (),
+    comparison: Comparison | None = None,
+) -> Verification:
+    """Compare two runs of equal world size that this scene made, unless they are compared already."""
+    if comparison is None:
+        comparison = compare(original, migrated, tolerance_for(original.world, scene.request.tolerance))
     start = scene.start_of_original
     notes = tuple(_notes(scene, start, original, migrated))
     causes = likely_causes(comparison)
@@ -88,17 +109,27 @@ def not_reached_by(scene: Scene, run: Run) -> tuple[Unreached, ...]:
 def _notes(scene: Scene, start: Start, original: Run, migrated: Run) -> Iterator[str]:
     """What a reader should know about how the result came about."""
     asked = scene.request
-    if start.launcher is Launcher.SINGLE:
+    twins = start.launcher is Launcher.SINGLE and original.world > 1
+    if twins:
+        yield TWINS.format(original.world)
+    elif start.launcher is Launcher.SINGLE:
         yield tensorflow.REPLAYED if start.tensorflow else REPLAYED
     if start.launcher is Launcher.STRATEGY:
         yield tensorflow.DIVIDED.format(original.world)
     taken = max(map(original.taken, original.steps))
     if taken < asked.steps < TO_END:
         yield f"the original ended after {taken} of {asked.steps} steps"
-    if original.world > 1 and not start.tensorflow and any(step.buffers for step in original.steps[0]):
+    if (
+        original.world > 1
+        and not twins
+        and not start.tensorflow
+        and any(step.buffers for step in original.steps[0])
+    ):
         yield "buffers are compared on rank 0: DDP copies rank 0's to the others before each forward"
     alike = reducing_alike(Settings("", original.world, asked.steps), migrated)
-    if alike.float16:
+    if alike.float16 and twins:
+        yield UNCOMPRESSED_TWINS
+    elif alike.float16:
         yield FLOAT16_IN_BOTH if averaged_by_ddp(original) or alike.adasum else UNCOMPRESSED
     yield from ((ADASUM_IN_BOTH,) if alike.adasum else ())
     yield from told(original, migrated)

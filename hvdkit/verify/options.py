@@ -24,9 +24,9 @@ def add_run_options(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -
     extent.add_argument(
         "--steps",
         type=_positive,
-        default=DEFAULT_STEPS,
         metavar="N",
-        help=f"optimizer steps (default {DEFAULT_STEPS})",
+        help=f"optimizer steps (default {DEFAULT_STEPS}; of a single-process original more, to the first "
+        "epoch, evaluation and saved file)",
     )
     extent.add_argument(
         "--to-end",
@@ -59,7 +59,8 @@ def request_fields(asked: argparse.Namespace) -> dict[str, Any]:
     return {
         "world": world,
         "hosts": enough(hosts, world) if hosts else None,
-        "steps": TO_END if asked.to_end else asked.steps,
+        "steps": TO_END if asked.to_end else asked.steps or DEFAULT_STEPS,
+        "reach": not asked.to_end and asked.steps is None,
         "controller": asked.controller,
         "cpu": asked.device == "cpu",
         "tolerance": asked.tolerance,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hvdkit.verify.causes import Cause
+from hvdkit.verify.cause import Cause
 from hvdkit.verify.invariant import Invariant
 from hvdkit.verify.records import WRONG_ORDER, Run
 

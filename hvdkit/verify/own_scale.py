@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from hvdkit.verify.causes import Cause
+from hvdkit.verify.cause import Cause
 from hvdkit.verify.invariant import Checked, Invariant, Unchecked
 from hvdkit.verify.records import ADASUM, Run, Step
 

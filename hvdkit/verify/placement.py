@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from hvdkit.verify import shapes
-from hvdkit.verify.causes import Cause
+from hvdkit.verify.cause import Cause
 from hvdkit.verify.compare import compare, writers
 from hvdkit.verify.detect import Launcher, Start, reads_place
 from hvdkit.verify.devices import check_devices

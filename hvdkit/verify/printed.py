@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from hvdkit.verify.records import Step
+from hvdkit.verify.twins.numbers import digits, unit
 
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\w)(?!\.\d)")
 DIGITS = 2  # that a number has at least: a single one may be any factor of another by chance
@@ -15,10 +16,14 @@ DIGITS = 2  # that a number has at least: a single one may be any factor of anot
 def numbers_apart(one: Step, other: Step, factors: Iterable[float]) -> Iterator[tuple[str, str, str]]:
     """Where the second run has the first one's number times a factor: what it is, and both as written."""
     for before, now in [*_lines(one, other), *_saved(one, other)]:
-        left, right = NUMBER.findall(before[1]), NUMBER.findall(now[1])
-        for a, b in zip(left, right):
-            if any(_is_times(a, b, factor) for factor in factors):
-                yield before[0], before[1], now[1]
+        if factor_between(before[1], now[1], factors):
+            yield before[0], before[1], now[1]
+
+
+def factor_between(before: str, now: str, factors: Iterable[float]) -> bool:
+    """Whether a number of a line is one of these factors times the one in its place in another."""
+    pairs = zip(NUMBER.findall(before), NUMBER.findall(now))
+    return any(_is_times(a, b, factor) for a, b in pairs for factor in factors)
 
 
 def _lines(one: Step, other: Step) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
@@ -46,17 +51,6 @@ def _saved(one: Step, other: Step) -> Iterator[tuple[tuple[str, str], tuple[str,
 def _is_times(one: str, other: str, factor: float) -> bool:
     """Whether the second number is the first one times a factor, as far as they are written out."""
     a, b = float(one), float(other)
-    if a == b or min(map(_digits, (one, other))) < DIGITS:
+    if a == b or min(map(digits, (one, other))) < DIGITS:
         return False
-    return abs(b - a * factor) <= 0.5 * (_unit(one) * factor + _unit(other)) * (1 + 1e-9)
-
-
-def _digits(text: str) -> int:
-    """Those that are given, from the first that is not 0."""
-    return len(re.sub(r"[eE].*|\D", "", text).lstrip("0"))
-
-
-def _unit(text: str) -> float:
-    """What the last digit counts."""
-    mantissa, _, exponent = text.lower().partition("e")
-    return float(10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2])))
+    return abs(b - a * factor) <= 0.5 * (unit(one) * factor + unit(other)) * (1 + 1e-9)

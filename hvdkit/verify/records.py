@@ -63,7 +63,27 @@ TO_END = 1 << 53
 # A result of Adasum that is further from the closed form than rounding explains.
 ADASUM_OFF = "Adasum off"
 
-TENSOR_FIELDS = ("parameters", "gradients", "frozen", "buffers", "untrained", "untrained_buffers", "state")
+# What torch calls rates, in the groups of an optimizer and in the state of a scheduler.
+RATES = ("lr", "initial_lr", "max_lr", "min_lr", "base_lrs", "_last_lr", "min_lrs", "max_lrs", "eta_min")
+# The loader of contents that no loader returned: rows of what a model is given.
+GIVEN_ROWS = -1
+# A pass over a loader begins: "LOADER EPOCH PLACE".
+PASS_AT = "pass begins"
+# A twin was given a batch that its rank of the job had.
+GIVEN = "given"
+# A scheduler is given a number to decide by: "NUMBER PLACE".
+PLATEAU = "ReduceLROnPlateau"
+# A rate that an optimizer has when the script ends.
+RATE_LEFT = "rate at the end"
+
+TENSOR_FIELDS = (
+    *("parameters", "gradients", "frozen", "buffers", "untrained", "untrained_buffers", "state"),
+    "settings",
+)
+PLAIN_FIELDS = (
+    *("rates", "losses", "factors", "batches", "inputs"),
+    *("writes", "written_at", "printed", "printed_at"),
+)
 
 
 @dataclass(frozen=True)
@@ -130,10 +150,12 @@ class Probe:
 
 @dataclass(frozen=True)
 class Saved:
-    """What was saved as a file: its tensors, by the path of keys to each, without norms."""
+    """What was saved as a file: its tensors and single values, by the path of keys to each, without norms.
+    place: file and line in the work folder."""
 
     file: str
     tensors: tuple[Tensor, ...]
+    place: str = ""
 
 
 @dataclass(frozen=True)
@@ -161,11 +183,14 @@ class Step:
     """The state of one rank after a step of one optimizer; number 0 is the state before its first step.
 
     optimizer: order of first step. losses: values on which backward() was called since the last record.
-    factors: the numbers that each of them was multiplied by last. printed: lines of stdout and stderr.
+    factors: the numbers that each of them was multiplied by last. printed: lines of stdout and stderr;
+    printed_at: the place of each.
     batches: digests of the batches that loaders returned since then, and contents of the samples in each, in
     the form of a draw. pools: loaders made since then. loader, epoch: those of the last
     batch of them all, in the numbers of draws; -1 for none. writes: files opened for writing since
-    then, relative to the work folder where they are in it; saved: what was put into them.
+    then, relative to the work folder where they are in it; written_at: the place of each; saved: what was
+    put into them. place: of the call of step(), at the start where the optimizer is made. settings: of each
+    group, but for its rates. inputs: digests of what models were given to train on since then.
     gradients: as the update saw them, that is after the reduction. frozen: the model's parameters outside
     this optimizer. untrained: those of modules that no optimizer holds anything of (a running average of
     the weights, a teacher). state: the optimizer's, by kind and parameter, without norms. values: file
@@ -182,6 +207,9 @@ class Step:
     untrained: tuple[Tensor, ...] = ()
     untrained_buffers: tuple[Tensor, ...] = ()
     state: tuple[Tensor, ...] = ()
+    settings: tuple[Tensor, ...] = ()
+    place: str = ""
+    inputs: tuple[str, ...] = ()
     losses: tuple[float, ...] = ()
     factors: tuple[float, ...] = ()
     draws: tuple[Draw, ...] = ()
@@ -193,9 +221,11 @@ class Step:
     epoch: int = -1
     events: tuple[Event, ...] = ()
     writes: tuple[str, ...] = ()
+    written_at: tuple[str, ...] = ()
     saved: tuple[Saved, ...] = ()
     collectives: tuple[Collective, ...] = ()
     printed: tuple[str, ...] = ()
+    printed_at: tuple[str, ...] = ()
     values: str = ""
 
     def to_line(self) -> str:
@@ -208,7 +238,9 @@ class Step:
         raw = json.loads(line)
         for key in TENSOR_FIELDS:
             raw[key] = _tensors(raw[key])
-        raw["saved"] = tuple(Saved(item["file"], _tensors(item["tensors"])) for item in raw["saved"])
+        raw["saved"] = tuple(
+            Saved(item["file"], _tensors(item["tensors"]), item["place"]) for item in raw["saved"]
+        )
         for key in ("draws", "contents"):
             raw[key] = tuple(
                 Draw(**{**d, "indices": tuple(d["indices"]), "samples": tuple(d["samples"])})
@@ -218,7 +250,7 @@ class Step:
         raw["probes"] = tuple(Probe(**item) for item in raw["probes"])
         raw["events"] = tuple(Event(**item) for item in raw["events"])
         raw["collectives"] = tuple(Collective(**item) for item in raw["collectives"])
-        for key in ("rates", "losses", "factors", "batches", "writes", "printed"):
+        for key in PLAIN_FIELDS:
             raw[key] = tuple(raw[key])
         return cls(**raw)
 

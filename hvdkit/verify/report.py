@@ -12,7 +12,7 @@ from rich.table import Table
 
 from hvdkit.console import console, plain
 from hvdkit.verify.alone import Alone
-from hvdkit.verify.causes import Cause
+from hvdkit.verify.cause import Cause
 from hvdkit.verify.differences import Difference
 from hvdkit.verify.invariant import Invariant, named
 from hvdkit.verify.judge import Verification
@@ -22,13 +22,14 @@ def verdict(result: Verification) -> str:
     """One line that says what was shown."""
     comparison = result.comparison
     world = comparison.original.world
-    extent = f"{max(number for _, _, number in comparison.compared)} steps on {_ranks(world)}"
     failed = [invariant.name for invariant in result.invariants if not invariant.holds]
     if not comparison.agree:
         first = comparison.differences[0]
-        return f"differ: {' '.join(filter(None, (first.stage.value, first.name)))}, {_when(first)}"
+        at = f" ({first.places[1]})" if first.places[1] else ""
+        return f"differ: {' '.join(filter(None, (first.stage.value, first.name)))}, {_when(first)}{at}"
     if failed:
         return f"does not hold: {failed[0]}"
+    extent = f"{max(number for _, _, number in comparison.compared)} steps on {_ranks(world)}"
     how = "bit for bit"
     if not comparison.identical:
         allowed = comparison.tolerance.relative
@@ -39,7 +40,9 @@ def verdict(result: Verification) -> str:
         )
     count = len(result.invariants)
     held = f", {count} invariant{'s hold' if count > 1 else ' holds'} on several ranks" if count else ""
-    return f"agree: {how}, {extent}{held}{named(result.unchecked)}"
+    if result.unchecked:
+        return f"agree{named(result.unchecked)} ({how}, {extent}{held})"
+    return f"agree: {how}, {extent}{held}"
 
 
 def print_result(result: Verification) -> None:
@@ -129,8 +132,10 @@ def details(result: Verification) -> Iterator[str]:
     if not comparison.agree:
         first = comparison.differences[0]
         yield f"first difference: {first.stage.value} {first.name} on rank {first.rank}, {_when(first)}"
-        yield f"  original  {first.original}"
-        yield f"  migrated  {first.migrated}"
+        for who, value, place in zip(
+            ("original", "migrated"), (first.original, first.migrated), first.places
+        ):
+            yield f"  {who}  {value}" + (f"  ({place})" if place else "")
         if first.largest is not None:
             relative = "" if first.relative is None else f", relative {first.relative:.3g}"
             yield f"  largest difference {first.largest:.3g}{relative}"

@@ -20,7 +20,10 @@ def verdict(result: Alone) -> str:
         return f"does not hold: {failed[0]}"
     steps = max(map(result.run.taken, result.run.steps))
     extent = f"{steps} steps on {result.run.world} ranks"
-    return f"holds: {len(result.invariants)} invariants, {extent}{named(result.unchecked)}"
+    count = f"{len(result.invariants)} invariants"
+    if result.unchecked:
+        return f"holds{named(result.unchecked)} ({count}, {extent})"
+    return f"holds: {count}, {extent}"
 
 
 def print_result(result: Alone) -> None:

@@ -26,6 +26,7 @@ from hvdkit.verify.hook.beginning import BEGUN
 from hvdkit.verify.hook.ending import ENDED
 from hvdkit.verify.hook.settings import Settings
 from hvdkit.verify.records import TO_END, RecordError, Run, read_run
+from hvdkit.verify.twins import launch
 from hvdkit.verify.warm.pool import warm_python
 from hvdkit.verify.workfolder import WorkFolder
 
@@ -42,7 +43,13 @@ TAIL = 40  # lines of a failed script's output that are shown
 
 
 class RunError(HvdkitError):
-    """A script ended with an error before its steps were done; `seen` holds its own output."""
+    """A script ended with an error before its steps were done; `seen` holds its own output.
+
+    record: of what it did until then. work: the folder that it ran in.
+    """
+
+    record: Path | None = None
+    work = Path()
 
 
 class HangError(HvdkitError):
@@ -58,7 +65,7 @@ class Job:
     """One run to make. title: "original" or "migrated". script: as the run finds it in `work`; read: where it
     can be read now, also as the notebook that it is made of. python: the interpreter. folder: what the run
     leaves. hosts: where its ranks are placed, by launchers that place them. notebook: what the script was
-    made of, if of one."""
+    made of, if of one. others: more like `work`, where the script is run as twins."""
 
     title: str
     script: Path
@@ -74,6 +81,7 @@ class Job:
     timeout: float
     hosts: HostList
     notebook: Path | None = None
+    others: tuple[WorkFolder, ...] = ()
 
     @property
     def named(self) -> str:
@@ -86,6 +94,8 @@ def command_line(job: Job, python: Sequence[str]) -> list[str]:
     script = [*python, *_started_as(job), *job.arguments]
     count = str(job.settings.world)
     placed = ["-np", count, "-H", job.hosts.argument]
+    if job.settings.twins:
+        return launch.command_line((job.work, *job.others), script)
     if job.start.launcher is Launcher.HOROVOD:
         return [*_horovodrun(job), *placed, f"--{job.controller}", *script]
     if job.start.launcher is Launcher.TORCHRUN and len(job.hosts.hosts) > 1:
@@ -149,7 +159,7 @@ def run_job(job: Job, progress: Callable[[str], None]) -> Run:
         folder.mkdir(parents=True)
     with log.open("wb") as output:
         launcher = subprocess.Popen(
-            [*job.work.within, *command_line(job, python)],
+            [*(() if job.others else job.work.within), *command_line(job, python)],
             cwd=job.work.path,
             env=environment,
             stdin=subprocess.DEVNULL,
@@ -190,11 +200,13 @@ def _watch(
         if done >= job.settings.world or ended == 0 or (done and still > FOLLOW):
             return
         if ended is not None:
-            raise RunError(
+            error = RunError(
                 f"{job.named} ended with exit code {ended}; its own output:\n" + _own_error(job, log),
                 why=_first_to_end(job),
                 fix=f"make this command work: {_by_hand(job)}",
             )
+            error.record, error.work = folder, job.work.path
+            raise error
         records = list((folder / "values").glob("rank-*"))
         begun = len(list((folder / BEGUN).glob("*")))
         if len(records) + begun != seen:
@@ -231,7 +243,8 @@ def _first_to_end(job: Job) -> str:
 
 def _own_error(job: Job, log: Path) -> str:
     """The first uncaught exception of the script; without one the last lines of its output."""
-    own = "* rank *" if job.start.launcher in (Launcher.HOROVOD, Launcher.TORCHRUN, Launcher.MPI) else "*"
+    ranks = job.start.launcher in (Launcher.HOROVOD, Launcher.TORCHRUN, Launcher.MPI) or job.settings.twins
+    own = "* rank *" if ranks else "*"
     errors = sorted((job.settings.path / "errors").glob(own))
     text = errors[0].read_text(encoding="utf-8") if errors else _tail(log)
     return _in_users_folder(job, text)

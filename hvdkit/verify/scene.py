@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -26,7 +27,8 @@ PLACED = (Launcher.HOROVOD, Launcher.TORCHRUN, Launcher.MPI)
 
 @dataclass(frozen=True)
 class Request:
-    """What the command line asked for. world: ranks. timeout: seconds without a step.
+    """What the command line asked for. world: ranks. timeout: seconds without a step. reach: more steps are
+    taken, where it is known how many, to reach what the original has.
 
     hosts: where ranks are placed; None for this machine, under two names. migrated_in: where the migrated
     script and what it imports are read, when that is not the current folder; rewritten: the files in it that
@@ -38,6 +40,7 @@ class Request:
     arguments: tuple[str, ...] = ()
     world: int = 2
     steps: int = 5
+    reach: bool = False
     controller: str = "gloo"
     cpu: bool = False
     tolerance: float | None = None
@@ -67,7 +70,12 @@ class Scene:
         folder = Path(tempfile.mkdtemp(prefix=f"{title.replace(' ', '-')}-", dir=self.scratch))
         hosts = hosts or self.place(start, settings.world)
         own = _own_files(self, script, start, folder)
-        with self._folders.made(folder / "work", shapes.is_here(hosts), own.files) as work:
+        more = range(1, settings.world if settings.twins else 1)
+        with ExitStack() as made:
+            work, *others = (
+                made.enter_context(self._folders.made(folder / name, shapes.is_here(hosts), own.files))
+                for name in ("work", *(f"work-{place}" for place in more))
+            )
             job = Job(
                 title=title,
                 script=work.path / own.program if own.inside else own.program,
@@ -85,6 +93,7 @@ class Scene:
                 timeout=self.request.timeout,
                 hosts=hosts,
                 notebook=work.path / own.notebook if own.notebook else None,
+                others=tuple(others),
             )
             return run_job(job, self.progress)
 

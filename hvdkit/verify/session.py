@@ -1,7 +1,8 @@
 """One verification from scripts to a result: detect, copy, run, compare.
 
-A distributed original is run on as many ranks as the migrated. A single-process original is compared on one
-rank, and the migrated checked by itself on several.
+A distributed original is run on as many ranks as the migrated. A single-process original is run as twins,
+one for each rank of the migrated; where it cannot be, it is compared on one rank, and the migrated checked by
+itself on several.
 """
 
 from __future__ import annotations
@@ -18,16 +19,24 @@ from hvdkit.verify import tensorflow
 from hvdkit.verify.alone import Alone, check_alone
 from hvdkit.verify.detect import Launcher, Start, how_to_start
 from hvdkit.verify.differences import Stage
+from hvdkit.verify.extents import far_enough, reaching
+from hvdkit.verify.failures import failed
 from hvdkit.verify.hook.settings import Settings
-from hvdkit.verify.invariant import Checked, Invariant
-from hvdkit.verify.invariants import OF_TORCH
+from hvdkit.verify.invariant import Checked, Invariant, Unchecked
+from hvdkit.verify.invariants import BESIDE_TWINS, OF_TORCH
 from hvdkit.verify.judge import Verification, averaged_by_ddp, judge, reducing_alike
 from hvdkit.verify.loaded import start_of_ranks
+from hvdkit.verify.outputs import with_outputs
 from hvdkit.verify.placement import HOROVOD, may_depend_on_place, on_other_hosts, on_several_ranks
 from hvdkit.verify.records import Run
+from hvdkit.verify.runner import RunError
 from hvdkit.verify.scale import STEPS, check_scale
 from hvdkit.verify.scene import Request, Scene
 from hvdkit.verify.scratch import scratch_folder
+from hvdkit.verify.shares import unchecked_shares
+from hvdkit.verify.tolerance import tolerance_for
+from hvdkit.verify.twins.run import Twinned, run_twins
+from hvdkit.verify.unreached import has
 
 UNREPEATABLE = (
     "the original does not repeat itself: two runs of it differ, first in {0.stage.value} {0.name}, step "
@@ -109,7 +118,7 @@ def _against_distributed(scene: Scene, start: Start) -> Verification:
     if may_depend_on_place(scene):
         result, repeats = on_other_hosts(scene, start, settings, result)
     if repeats:
-        return result
+        return with_outputs(scene, start, settings, result)
     again = judge(scene, original, scene.run("original again", asked.original, start, settings))
     if again.holds:
         return result
@@ -134,7 +143,8 @@ def _reducing_alike(
 
 
 def _against_one_process(scene: Scene, start: Start) -> Verification:
-    """On as many ranks as the original's strategy has devices, else on one; then alone on those asked for."""
+    """As the ranks of the job, where it can be one; else on as many ranks as its strategy has devices or on
+    one, and then the migrated alone on those asked for."""
     asked = scene.request
     divided = start.launcher is Launcher.STRATEGY
     count = asked.world if divided else 1
@@ -144,7 +154,6 @@ def _against_one_process(scene: Scene, start: Start) -> Verification:
             why="more than two are summed in a different order than Horovod's, and 1 / n may round",
             fix="--np 2, where every bit must agree, or --tolerance X",
         )
-    scaled = asked.world > 1 and count == 1
     settings = Settings(
         "",
         count,
@@ -152,25 +161,63 @@ def _against_one_process(scene: Scene, start: Start) -> Verification:
         cpu=asked.cpu or divided,
         align=True,
         replicas=count if divided else 1,
-        keep=STEPS if scaled else 0,
+        keep=STEPS if asked.world > 1 and count == 1 else 0,
     )
-    original = scene.run("original", asked.original, start, settings)
+    twinned = not start.tensorflow and asked.world > 1
+    wanted = has(asked.original) if asked.reach and twinned else ()
+    original = scene.run("original", asked.original, start, reaching(settings, wanted))
     ranks = start_of_ranks(asked.original, original, scene.here)
     if ranks:
         scene.progress("original: it starts a process group; it is run again as ranks")
         return _against_distributed(replace(scene, request=replace(asked, started=ranks)), ranks)
+    if asked.world == 1:
+        return _replayed(scene, start, settings, original, None, None)
+    scene, original, notes = far_enough(scene, original, wanted)
+    asked, settings = scene.request, replace(settings, steps=scene.request.steps)
+    wide = Settings(
+        "", asked.world, asked.steps, cpu=asked.cpu, own=STEPS, twinned=twinned, uncompressed=twinned
+    )
+    title = f"migrated alone on {asked.world} ranks"
+    try:
+        run = scene.run(title, asked.migrated, HOROVOD, wide)
+    except RunError as error:
+        comparison = failed(original, error, tolerance_for(asked.world, asked.tolerance))
+        if comparison is None:
+            raise
+        return Verification(comparison, (), (), notes)
+    twins = run_twins(scene, start, wide, run) if twinned else None
+    if not isinstance(twins, Twinned):
+        return _replayed(scene, start, settings, original, (run, wide), twins)
+    invariants = on_several_ranks(scene, original, run, wide, BESIDE_TWINS)
+    result = judge(scene, twins.twins, run, invariants, twins.comparison)
+    result = replace(result, notes=(*result.notes, *notes))
+    shares = unchecked_shares(original, run, OF_TORCH.shard)
+    return replace(result, unchecked=(*twins.unchecked, *shares))
+
+
+def _replayed(
+    scene: Scene,
+    start: Start,
+    settings: Settings,
+    original: Run,
+    wide: tuple[Run, Settings] | None,
+    unchecked: Unchecked | None,
+) -> Verification:
+    """The migrated on as many ranks as the original has, with its batches. wide: the migrated on those asked
+    for, and its settings, for what must hold there. unchecked: why twins of the original do not show it."""
+    asked = scene.request
     replayed = replace(settings, world=original.world, replay=str(original.folder), replicas=1, keep=0)
     title = f"migrated on {original.world} rank{'s' if original.world > 1 else ''}"
     alike = scene.run(title, asked.migrated, HOROVOD, replayed)
     invariants: tuple[Invariant, ...] = ()
     further = Checked()
-    if asked.world > 1:
-        wide = Settings("", asked.world, asked.steps, cpu=asked.cpu, own=STEPS)
-        title = f"migrated alone on {asked.world} ranks"
+    shares: tuple[Unchecked, ...] = ()
+    if wide:
         causes = tensorflow.CAUSES if start.tensorflow else OF_TORCH
-        run = scene.run(title, asked.migrated, HOROVOD, wide)
-        invariants = on_several_ranks(scene, original, run, wide, causes)
-        further = check_scale(scene, settings, original, run) if scaled else further
+        invariants = on_several_ranks(scene, original, *wide, causes)
+        shares = () if start.tensorflow else unchecked_shares(original, wide[0], causes.shard)
+        further = check_scale(scene, settings, original, wide[0]) if settings.keep else further
     original, alike, _ = _reducing_alike(scene, start, settings, original, alike)
     result = judge(scene, original, alike, (*invariants, *further.invariants))
-    return replace(result, unchecked=further.unchecked)
+    twins = (unchecked,) if unchecked else ()
+    return replace(result, unchecked=(*twins, *shares, *further.unchecked))

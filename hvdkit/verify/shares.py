@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from hvdkit.verify.causes import Cause
-from hvdkit.verify.invariant import Invariant
+from hvdkit.verify.cause import Cause
+from hvdkit.verify.invariant import Invariant, Unchecked
 from hvdkit.verify.passes import first_epoch, pass_ended, training_loader
 from hvdkit.verify.records import MADE, Draw, Run
+from hvdkit.verify.rows import NAME, check_rows
 
 SPLIT = Cause(
     "HVD305",
@@ -48,17 +49,25 @@ def check_shares(original: Run, migrated: Run, sharding: Cause) -> Iterator[Inva
         yield from _complete(original, migrated, loader, first, sharding)
         yield from _alike(migrated, unlike & trained)
     elif loader < 0:
-        yield from _by_loss(migrated, sharding)
+        same = tuple(_by_loss(migrated, sharding))
+        yield from same or check_rows(original, migrated, _divided(sharding)).invariants
     else:  # no index, or each rank has a share of its own made before
         yield from _by_content(migrated, loader, first, sharding if any(by_index) else STREAM)
     yield from _apart(migrated, loader, unlike)
+
+
+def unchecked_shares(original: Run, migrated: Run, sharding: Cause) -> tuple[Unchecked, ...]:
+    """What of it could not be seen."""
+    if tuple(_by_loss(migrated, sharding)):
+        return ()
+    return check_rows(original, migrated, sharding).unchecked
 
 
 def _different(run: Run, shares: list[list[object]], shared: int, cause: Cause) -> Invariant:
     count = len({sample for share in shares for sample in share})
     # A sampler that fills up to equal lengths repeats at most one sample for each rank but one.
     return Invariant(
-        "ranks train on different samples",
+        NAME,
         shared < run.world,
         f"{shared} of {count} samples of the first epoch are on several ranks",
         cause,
@@ -105,15 +114,18 @@ def _by_content(run: Run, loader: int, first: int, cause: Cause) -> Iterator[Inv
 
 
 def _by_loss(run: Run, cause: Cause) -> Iterator[Invariant]:
-    """Where no loader gives the batches: equal weights and another batch give another loss."""
+    """Where no loader gives the batches: equal weights and the same losses are of the same batches."""
     losses = {rank: [step.losses for step in steps if step.losses] for rank, steps in run.steps.items()}
     first = losses[min(losses)]
     if len(first) < 2 or len(set(first)) < 2:
         return
-    same = all(other[: len(first)] == first[: len(other)] for other in losses.values())
-    seen = "every rank has the same loss in each step" if same else "by their losses: no loader gives them"
+    if all(other[: len(first)] == first[: len(other)] for other in losses.values()):
+        yield Invariant(NAME, False, "every rank has the same loss in each step", _divided(cause))
+
+
+def _divided(cause: Cause) -> Cause:
     text = "no loader divides the data: give each rank its share, by hvd.rank() and hvd.size()"
-    yield Invariant("ranks train on different samples", not same, seen, replace(cause, text=text))
+    return replace(cause, text=text)
 
 
 def _apart(run: Run, loader: int, unlike: set[str]) -> Iterator[Invariant]:

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hvdkit.verify.detect import modules_of
+from hvdkit.verify.reached import EPOCH, EVALUATES, LOADS, SAVES
 from hvdkit.verify.records import EVALUATION, PASS_LENGTH, RESUME, TF_DATA, Run, Step
 
-EPOCH = "the end of an epoch"
-SAVES = re.compile(r"save(_.*)?|ModelCheckpoint")
-FIXES = {"resume": "give it a checkpoint: arguments after `--`"}
+SAVING = re.compile(r"save(_.*)?|ModelCheckpoint")
+FIXES = {LOADS: "give it a checkpoint: arguments after `--`"}
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,12 @@ def unreached(script: Path, run: Run, ended: bool) -> tuple[Unreached, ...]:
     events = {event.what for step in steps for event in step.events}
     tensorflow = any(draw.sampler == TF_DATA for step in steps for draw in step.draws)
     reached = {
-        "evaluation": EVALUATION in events,
-        "saving": any(step.writes for step in steps),
-        "resume": RESUME in events,
+        EVALUATES: EVALUATION in events,
+        SAVES: any(step.writes for step in steps),
+        LOADS: RESUME in events,
     }
     if tensorflow:  # Keras evaluates and loads where torch's record does not see it
-        del reached["evaluation"], reached["resume"]
+        del reached[EVALUATES], reached[LOADS]
     needed = _steps_of_an_epoch(run)
     to_end = f"--steps {needed + 1}, or --to-end" if needed else "--to-end"
     found = []
@@ -61,6 +61,11 @@ def unreached(script: Path, run: Run, ended: bool) -> tuple[Unreached, ...]:
         fix = FIXES.get(what) or ("its condition was not met" if ended else to_end)
         found.append(Unreached(what, places[what], needed + 1 if needed and what not in FIXES else 0, fix))
     return tuple(found)
+
+
+def has(script: Path) -> tuple[str, ...]:
+    """What there is to reach in a program, the end of an epoch first."""
+    return (EPOCH, *_places(script))
 
 
 def _places(script: Path) -> dict[str, str]:
@@ -79,10 +84,10 @@ def _does(call: ast.Call) -> str:
     name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
     if isinstance(function, ast.Attribute):
         if name == "eval" and not call.args:
-            return "evaluation"
+            return EVALUATES
         if name == "load" and getattr(function.value, "id", "") == "torch":
-            return "resume"
-    return "saving" if SAVES.fullmatch(name) else ""
+            return LOADS
+    return SAVES if SAVING.fullmatch(name) else ""
 
 
 def _epoch_ended(steps: list[Step]) -> bool:

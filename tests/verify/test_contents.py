@@ -96,12 +96,12 @@ def test_names_and_values_of_what_is_saved(tmp_path, monkeypatch):
     np.save(str(tmp_path / "c"), values.numpy())
     np.savez(str(tmp_path / "d"), x=values.numpy())
     assert [(saved.file, [tensor.name for tensor in saved.tensors]) for saved in told] == [
-        ("a.pt", ["model/a", "list/0"]),
+        ("a.pt", ["model/a", "epoch", "list/0"]),
         ("b.pt", ["weight", "bias"]),
         ("c.npy", [""]),
         ("d.npz", ["x"]),
     ]
-    same = [told[0].tensors[0], told[0].tensors[1], told[2].tensors[0], told[3].tensors[0]]
+    same = [told[0].tensors[0], told[0].tensors[2], told[2].tensors[0], told[3].tensors[0]]
     assert len({tensor.digest for tensor in same}) == 1
     assert np.load(tmp_path / "c.npy").tolist() == [1.0, 2.0]
 

@@ -42,7 +42,7 @@ def found(*ranks: tuple[Step, ...]) -> list[tuple[bool, str]]:
 
 @pytest.mark.parametrize("reduced", [True, False])
 def test_shares_are_to_be_reduced(reduced: bool) -> None:
-    seen = "2 evaluations" if reduced else "2 of 2 evaluations without a collective"
+    seen = "2 evaluations" if reduced else "2 of 2 evaluations are not reduced"
     assert found(rank({8, 10}, reduced), rank({9, 11}, reduced)) == [(reduced, seen)]
     assert "each rank evaluates on its own share" in CAUSE.text
 
@@ -52,7 +52,7 @@ def test_one_of_several_evaluations_is_enough() -> None:
     late = (*first[:6], replace(first[6], collectives=()))
     other = rank({9, 11}, True)
     late_too = (*other[:6], replace(other[6], collectives=()))
-    assert found(late, late_too) == [(False, "1 of 2 evaluations without a collective")]
+    assert found(late, late_too) == [(False, "1 of 2 evaluations are not reduced")]
 
 
 def test_nothing_is_said_of_all_samples_on_every_rank() -> None:

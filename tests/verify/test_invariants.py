@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hvdkit.verify import order
-from hvdkit.verify.causes import Cause
+from hvdkit.verify.cause import Cause
 from hvdkit.verify.invariants import check_invariants
 from hvdkit.verify.records import PASS_ENDED, SETS_EPOCH, WRONG_ORDER, Draw, Event, Run, Step, Tensor
 

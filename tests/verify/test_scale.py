@@ -129,11 +129,10 @@ def test_the_verdict_names_what_was_not_checked(make):
     missing = compare_scale(make("none", [GRADIENTS], batches=()), one).unchecked
     compared = Verification(compare(one, one, tolerance_for(1, None)), (), (), (), unchecked=missing)
     alone = Alone(one, one, (), missing, (), ())
-    assert (
-        report.verdict(compared)
-        == "agree: bit for bit, 3 steps on 1 rank; not checked: the scale of the average"
-    )
-    assert report_alone.verdict(alone).endswith(" on 1 ranks; not checked: the scale of the average")
+    not_checked = "not checked: the scale of the average"
+    assert report.verdict(compared) == f"agree, {not_checked} (bit for bit, 3 steps on 1 rank)"
+    assert report_alone.verdict(alone).startswith(f"holds, {not_checked} (")
+    assert compared.code == alone.code == 3
     for result in (report.as_json(compared), report_alone.as_json(alone)):
         reason = "the batches do not come from a DataLoader"
         assert result["unchecked"] == [{"what": "the scale of the average", "reason": reason}]

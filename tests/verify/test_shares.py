@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch.utils.data import ConcatDataset, DataLoader, Dataset, Subset, SubsetRandomSampler, TensorDataset
 
-from hvdkit.verify.causes import Cause
+from hvdkit.verify.cause import Cause
 from hvdkit.verify.hook.probe import probe
 from hvdkit.verify.hook.samples import Bases, rows
 from hvdkit.verify.records import MADE, Draw, Event, Pool, Probe, Run, Step

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hvdkit.verify import tensorflow
-from hvdkit.verify.causes import Cause
+from hvdkit.verify.cause import Cause
 from hvdkit.verify.detect import Launcher, how_to_start
 from hvdkit.verify.invariants import check_invariants
 from hvdkit.verify.records import DECIDES, STEPS_OF_EPOCH, TF_DATA, Draw, Event, Run, Step, Tensor

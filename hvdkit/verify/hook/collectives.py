@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import functools
 import math
-import os
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import torch
 
-from hvdkit.verify.environments import in_environment
 from hvdkit.verify.hook.names import optimizer_parameters
+from hvdkit.verify.hook.places import module_of, place_of
 from hvdkit.verify.hook.recorder import Recorder
 from hvdkit.verify.hook.tensors import describe
 from hvdkit.verify.records import Collective
@@ -69,9 +67,6 @@ HOROVOD_FUNCTIONS = {
 }
 # Modules whose collectives are parts of something larger: a layer, a wrapper, a call that is noted itself.
 PARTS = ("torch.nn.", "torch.optim.", "torch.distributed.", "horovod.", "hvdkit.verify.")
-# The place of a call is where the script calls these.
-THROUGH = ("torch.", "horovod.", "hvdkit.")
-WORK = Path.cwd()
 
 
 def watch_collectives(recorder: Recorder) -> None:
@@ -129,17 +124,13 @@ def _watched(call: Callable[..., Any], kind: str, done: bool) -> Callable[..., A
 
 def note(recorder: Recorder, caller: FrameType, kind: str, result: Any, done: bool) -> None:
     """Keep the norm of all tensors of a result. done: it is there already."""
-    if _module(caller).startswith(PARTS) and not _module(caller).startswith("torch.distributed.nn"):
+    if module_of(caller).startswith(PARTS) and not module_of(caller).startswith("torch.distributed.nn"):
         return
     parts = list(result) if isinstance(result, (list, tuple)) else [result]
     tensors = [part for part in parts if isinstance(part, torch.Tensor)]
     squares = [describe("", part).norm ** 2 for part in tensors] if done else [math.nan]
     held = _in_backward() or any(_is_state(recorder, part) for part in tensors)
-    recorder.collectives.append(Collective(kind, sum(squares) ** 0.5, _place(caller), held))
-
-
-def _module(frame: FrameType) -> str:
-    return str(frame.f_globals.get("__name__", "")) + "."
+    recorder.collectives.append(Collective(kind, sum(squares) ** 0.5, place_of(caller), held))
 
 
 def _in_backward() -> bool:
@@ -169,17 +160,3 @@ def _is_state(recorder: Recorder, tensor: torch.Tensor) -> bool:
         ):
             return True
     return False
-
-
-def _place(caller: FrameType) -> str:
-    """The innermost line of the script's own files; else of what is neither torch nor Horovod."""
-    frame: FrameType | None = caller
-    beyond = ""
-    while frame is not None:
-        path = Path(os.path.abspath(frame.f_code.co_filename))
-        if not _module(frame).startswith(THROUGH):
-            if path.is_relative_to(WORK) and not in_environment(path):
-                return f"{path.relative_to(WORK)}:{frame.f_lineno}"
-            beyond = beyond or f"{path}:{frame.f_lineno}"
-        frame = frame.f_back
-    return beyond

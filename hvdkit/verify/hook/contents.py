@@ -13,6 +13,7 @@ import torch
 
 from hvdkit.verify.hook.files import watch_files
 from hvdkit.verify.hook.imports import after_import
+from hvdkit.verify.hook.places import place_of
 from hvdkit.verify.hook.recorder import Recorder
 from hvdkit.verify.hook.stored import watch_h5py
 from hvdkit.verify.hook.tensors import digest
@@ -24,7 +25,7 @@ Tell = Callable[[Any, object], None]
 
 def saved(file: str, content: Any) -> Saved:
     """The record of an object that is saved. A wrapper's "module." in the names does not count."""
-    return Saved(file, tuple(_tensors((), content)))
+    return Saved(file, tuple(_tensors((), content)), place_of())
 
 
 def watch_saves(recorder: Recorder) -> None:
@@ -52,8 +53,9 @@ def _tensors(path: tuple[str, ...], value: Any) -> Iterator[Tensor]:
     elif isinstance(value, (list, tuple)):
         for place, item in enumerate(value):
             yield from _tensors((*path, str(place)), item)
-    elif isinstance(value, float):
-        yield Tensor("/".join(path), (), "float", repr(float(value)), 0.0)
+    elif isinstance(value, (bool, int, float)):
+        kind = bool if isinstance(value, bool) else int if isinstance(value, int) else float
+        yield Tensor("/".join(path), (), kind.__name__, repr(kind(value)), 0.0)
     elif hasattr(value, "__array_interface__"):
         held = sys.modules["numpy"].ascontiguousarray(value)
         content = hashlib.sha256(held.tobytes()).hexdigest()

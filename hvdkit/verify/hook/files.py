@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
+from hvdkit.verify.hook.places import place_of
 from hvdkit.verify.hook.settings import Settings
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC
@@ -25,6 +26,7 @@ class Writing(Protocol):
 
     settings: Settings
     writes: list[str]
+    written_at: list[str]
 
 
 def watch_files(recorder: Writing) -> Callable[[object], str]:
@@ -46,6 +48,7 @@ def watch_files(recorder: Writing) -> Callable[[object], str]:
         name = str(real.relative_to(work) if real.is_relative_to(work) else real)
         if name not in recorder.writes:
             recorder.writes.append(name)
+            recorder.written_at.append(place_of())
         return name
 
     is_copy = work.is_relative_to(recorder.settings.path.parent)

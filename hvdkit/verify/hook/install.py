@@ -7,6 +7,7 @@ import random
 import sys
 from typing import Any
 
+from hvdkit.verify.hook import places
 from hvdkit.verify.hook.beginning import mark_begun
 from hvdkit.verify.hook.ending import leave_process_groups_calmly
 from hvdkit.verify.hook.errors import keep_errors
@@ -19,9 +20,10 @@ from hvdkit.verify.hook.seeds import (
     start_seed,
     watch_seed,
 )
-from hvdkit.verify.hook.settings import Settings, from_environment
+from hvdkit.verify.hook.settings import TWIN, Settings, from_environment
 from hvdkit.verify.hook.stacks import dump_on_request
 from hvdkit.verify.hook.tensorflow.optimizers import after_definition
+from hvdkit.verify.hook.twin_clock import let_clocks_jump
 
 
 def install() -> None:
@@ -29,12 +31,16 @@ def install() -> None:
     settings = from_environment()
     if settings is None:
         return
+    places.begin()
     _add_local_rank(settings)
     dump_on_request(settings)
     keep_errors(settings)
     random.seed(start_seed(settings))
     watch_seed(random)
     seed_child_processes(settings)
+    jumps = settings.jumps or int(os.environ.get(TWIN, "0"))
+    if jumps:
+        let_clocks_jump(jumps)
     after_import(
         {
             "numpy.random": lambda: _hook_numpy(settings),
@@ -73,11 +79,14 @@ def _hook_torch(settings: Settings) -> None:
     leave_process_groups_calmly()
     from hvdkit.verify.hook.collectives import watch_collectives
     from hvdkit.verify.hook.contents import watch_saves
+    from hvdkit.verify.hook.inputs import watch_inputs, watch_plateaus
     from hvdkit.verify.hook.loaders import watch_loaders
     from hvdkit.verify.hook.order import watch_order
     from hvdkit.verify.hook.printing import watch_printing
     from hvdkit.verify.hook.reached import watch_reached
     from hvdkit.verify.hook.recorder import Recorder
+    from hvdkit.verify.hook.twin_job import keep_for_twins
+    from hvdkit.verify.hook.twin_replay import replay_job
     from hvdkit.verify.hook.watch import watch_ddp, watch_losses, watch_steps
 
     if settings.cpu:
@@ -90,11 +99,11 @@ def _hook_torch(settings: Settings) -> None:
     make_torch_deterministic()
     seed_everything(start_seed(settings))
     recorder = Recorder.of_process()
+    kept = keep_for_twins(recorder) if settings.twinned else None
     for watch in (
         watch_steps,
         watch_losses,
         watch_ddp,
-        watch_loaders,
         watch_order,
         watch_collectives,
         watch_saves,
@@ -102,6 +111,11 @@ def _hook_torch(settings: Settings) -> None:
         watch_printing,
     ):
         watch(recorder)
+    if settings.align or settings.own or settings.twins:
+        watch_inputs(recorder)
+        watch_plateaus(recorder)
+    twin = replay_job(recorder) if settings.twins else None
+    watch_loaders(recorder, kept, twin)
     if settings.repeat:
         from hvdkit.verify.hook.repeat import repeat_rates
 
@@ -152,9 +166,11 @@ def _hook_horovod_functions() -> None:
 def _hook_horovod_optimizer() -> None:
     from hvdkit.verify.hook.adasum import check_adasum
     from hvdkit.verify.hook.recorder import Recorder
+    from hvdkit.verify.hook.twin_job import watch_horovod_averages
     from hvdkit.verify.hook.watch import watch_adasum_steps, watch_compression
 
     recorder = Recorder.of_process()
+    watch_horovod_averages()
     watch_compression(recorder)
     watch_adasum_steps(recorder)
     check_adasum(recorder)
@@ -167,7 +183,7 @@ def _hook_hvdkit_broadcast() -> None:
 
 
 def _hook_horovod_sync_batch_norm(settings: Settings) -> None:
-    if settings.repeat:
+    if settings.repeat or settings.twinned:
         from hvdkit.verify.hook.repeat import normalise_alone
 
         normalise_alone()

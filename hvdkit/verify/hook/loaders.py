@@ -7,16 +7,17 @@ workers.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sized
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import torch
-from torch.utils.data import BatchSampler, DataLoader
+from torch.utils.data import BatchSampler, DataLoader, RandomSampler
 from torch.utils.data.dataloader import _BaseDataLoaderIter
 
+from hvdkit.verify.hook.places import place_of
 from hvdkit.verify.hook.reached import has_length, note_length
 from hvdkit.verify.hook.recorder import Recorder
 from hvdkit.verify.hook.repeat import keep_batches, kept_batches
@@ -24,7 +25,11 @@ from hvdkit.verify.hook.samples import rows
 from hvdkit.verify.hook.seeds import align
 from hvdkit.verify.hook.settings import Settings
 from hvdkit.verify.hook.tensors import batch_digest
-from hvdkit.verify.records import MADE, PASS_ENDED, SETS_EPOCH, Draw, read_run
+from hvdkit.verify.hook.twin_job import Kept
+from hvdkit.verify.hook.twin_record import Begun
+from hvdkit.verify.hook.twin_replay import Replay
+from hvdkit.verify.hook.twin_states import states
+from hvdkit.verify.records import MADE, PASS_AT, PASS_ENDED, SETS_EPOCH, Draw, read_run
 
 Key = tuple[int, int, int]  # loader, epoch, place in the epoch
 
@@ -89,8 +94,9 @@ class Given:
 class Drawn:
     """What one iterator has drawn in its current pass over a data set."""
 
-    def __init__(self, begun: Pass, dataset: Any) -> None:
+    def __init__(self, begun: Pass, dataset: Any, number: int = -1) -> None:
         self.begun, self.dataset = begun, dataset
+        self.number = number  # among all passes, where they are kept for a twin
         self.count = 0
 
 
@@ -100,14 +106,17 @@ def _sampler_of(loader: DataLoader[Any]) -> Any:
     return loader.sampler if batches is None or type(batches) is BatchSampler else batches
 
 
-def watch_loaders(recorder: Recorder) -> None:
-    """Record draws and batches; replay, repeat and align where the settings ask for it."""
+def watch_loaders(recorder: Recorder, kept: Kept | None = None, twin: Replay | None = None) -> None:
+    """Record draws and batches; replay, repeat and align where the settings ask for it.
+
+    kept: what is kept for a twin. twin: what this process is given as one.
+    """
     settings = recorder.settings
     keep = keep_batches(recorder)
     replay = _draws_of(settings) if settings.replay else {}
     loaders = Loaders()
     iterators: WeakKeyDictionary[Any, Drawn] = WeakKeyDictionary()
-    build, begin = DataLoader.__init__, DataLoader.__iter__
+    build, begin, measure = DataLoader.__init__, DataLoader.__iter__, DataLoader.__len__
     next_index, next_batch = _BaseDataLoaderIter._next_index, _BaseDataLoaderIter.__next__
 
     def returned(begun: Pass | None, batch: Any) -> None:
@@ -122,11 +131,15 @@ def watch_loaders(recorder: Recorder) -> None:
     def iterate(self: DataLoader[Any]) -> Any:
         begun = loaders.begin(self)
         note_length(recorder, self, begun.loader)
+        recorder.note_once(PASS_AT, f"{begun.loader} {begun.epoch} {place_of()}")
         if self in loaders.made:
             recorder.note_once(MADE, f"{begun.loader} {loaders.made[self]}")
         sampler = _sampler_of(self)
         if hasattr(sampler, "set_epoch") and getattr(sampler, "shuffle", True):
             recorder.note_once(SETS_EPOCH, str(begun.loader))
+        batches = twin.begin(begun.loader, begun.epoch, _samples(self)) if twin else None
+        if batches is not None:
+            return Given(batches, len(self) if has_length(self) else 0, functools.partial(returned, begun))
         # Not with the sampler, which is another in the migrated: workers are seeded from this state.
         align(settings, "begin", begun.loader, begun.epoch)
         if settings.repeat:
@@ -135,11 +148,12 @@ def watch_loaders(recorder: Recorder) -> None:
                 length = len(self) if has_length(self) else 0
                 return Given(given, length, functools.partial(returned, begun))
             self.num_workers = self.timeout = 0  # the script's own batches count no more
+        number = kept.begin(_begun(self, begun)) if kept else -1
         # Workers are sent their first indices in here; a persistent iterator is used again.
         if self.num_workers and self.persistent_workers and self._iterator is not None:
-            iterators[self._iterator] = Drawn(begun, self.dataset)
+            iterators[self._iterator] = Drawn(begun, self.dataset, number)
         iterator = begin(self)
-        iterators.setdefault(iterator, Drawn(begun, self.dataset))
+        iterators.setdefault(iterator, Drawn(begun, self.dataset, number)).number = number
         return iterator
 
     @functools.wraps(next_index)
@@ -165,8 +179,16 @@ def watch_loaders(recorder: Recorder) -> None:
 
     @functools.wraps(next_batch)
     def fetch(self: Any) -> Any:
-        batch = next_batch(self)
-        returned(iterators[self].begun if self in iterators else None, batch)
+        drawn = iterators.get(self)
+        try:
+            batch = next_batch(self)
+        except StopIteration:
+            if kept and drawn:
+                kept.end(drawn.number)
+            raise
+        returned(drawn.begun if drawn else None, batch)
+        if kept and drawn:
+            kept.fetch(drawn.number, batch)
         return batch
 
     @functools.wraps(build)
@@ -174,10 +196,32 @@ def watch_loaders(recorder: Recorder) -> None:
         build(self, *args, **kwargs)
         recorder.hold(recorder.bases.pools(loaders.make(self), self))
 
+    @functools.wraps(measure)
+    def measured(self: DataLoader[Any]) -> int:
+        given = twin.length(_data(self), isinstance(self.sampler, RandomSampler)) if twin else -1
+        return given if given >= 0 else measure(self)
+
     DataLoader.__init__ = init  # type: ignore[method-assign]
+    DataLoader.__len__ = measured  # type: ignore[method-assign]
     DataLoader.__iter__ = iterate  # type: ignore[method-assign]
     _BaseDataLoaderIter._next_index = draw  # type: ignore[method-assign]
     _BaseDataLoaderIter.__next__ = fetch  # type: ignore[method-assign]
+
+
+def _data(loader: DataLoader[Any]) -> tuple[str, int]:
+    """The class of its data set, and how many samples are in it."""
+    dataset = loader.dataset
+    return type(dataset).__name__, len(dataset) if isinstance(dataset, Sized) else -1
+
+
+def _samples(loader: DataLoader[Any]) -> int:
+    """Those of one pass; -1 where that is not known."""
+    return len(loader.sampler) if isinstance(loader.sampler, Sized) else -1
+
+
+def _begun(loader: DataLoader[Any], begun: Pass) -> Begun:
+    length = len(loader) if has_length(loader) else -1
+    return Begun(begun.loader, begun.epoch, _data(loader), length, _samples(loader), states())
 
 
 def _draws_of(settings: Settings) -> dict[Key, Any]:

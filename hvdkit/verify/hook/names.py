@@ -7,6 +7,7 @@ both runs use the same names.
 from __future__ import annotations
 
 import gc
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -81,6 +82,31 @@ def all_modules() -> Iterator[torch.nn.Module]:
             yield candidate
 
 
+def around(models: list[torch.nn.Module], modules: Iterable[torch.nn.Module]) -> Named:
+    """What modules that hold one of the models have themselves, beside it: features, a mask, a mean."""
+    held = {id(model) for model in models}
+    inside = {id(part) for model in models for part in model.modules()}
+    parameters: list[tuple[str, torch.Tensor]] = []
+    buffers: list[tuple[str, torch.Tensor]] = []
+    counts: Counter[str] = Counter()
+    for module in modules:
+        if id(module) in inside or not any(id(part) in held for part in module.modules()):
+            continue
+        kind = type(module).__name__
+        place = f"{kind}[{counts[kind]}]" if counts[kind] else kind
+        own = [
+            *(
+                (f"{place}.{name}", tensor, parameters)
+                for name, tensor in module.named_parameters(recurse=False)
+            ),
+            *((f"{place}.{name}", tensor, buffers) for name, tensor in module.named_buffers(recurse=False)),
+        ]
+        counts[kind] += bool(own)
+        for name, tensor, kept in own:
+            kept.append((name, tensor))
+    return Named(tuple(parameters), tuple(buffers))
+
+
 def plain(name: str) -> str:
     """A parameter's name without the parts that wrappers add."""
     return ".".join(part for part in name.split(".") if part not in WRAPPERS)
@@ -92,6 +118,9 @@ class Named:
 
     parameters: tuple[tuple[str, torch.Tensor], ...]
     buffers: tuple[tuple[str, torch.Tensor], ...]
+
+    def __add__(self, other: Named) -> Named:
+        return Named(self.parameters + other.parameters, self.buffers + other.buffers)
 
 
 def named_tensors(models: list[torch.nn.Module], always_prefixed: bool = False) -> Named:

@@ -13,6 +13,7 @@ import torch
 
 from hvdkit.verify.hook.beginning import mark_begun
 from hvdkit.verify.hook.names import optimizer_parameters
+from hvdkit.verify.hook.places import place_of
 from hvdkit.verify.hook.recorder import Recorder
 from hvdkit.verify.records import CLIPPED, HOOKS_LOST, Event
 
@@ -37,6 +38,8 @@ def _watch_creation(recorder: Recorder) -> None:
     def init(self: torch.optim.Optimizer, *args: Any, **kwargs: Any) -> None:
         create(self, *args, **kwargs)
         recorder.made.add(self)
+        for parameter in optimizer_parameters(self)[:1]:
+            recorder.made_at.setdefault(id(parameter), place_of())
         recorder.own.watch(self)
         mark_begun(recorder.settings)
 

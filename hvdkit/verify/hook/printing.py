@@ -6,6 +6,8 @@ import functools
 import sys
 from typing import Any, Protocol
 
+from hvdkit.verify.hook.places import place_of
+
 LONGEST = 1000  # characters of a line that are kept
 MOST = 500  # lines between two records
 
@@ -14,6 +16,7 @@ class Printing(Protocol):
     """What is told of lines: the recorder of either framework."""
 
     printed: list[str]
+    printed_at: list[str]
 
 
 def watch_printing(recorder: Printing) -> None:
@@ -36,6 +39,7 @@ def _watch(recorder: Printing, stream: Any) -> None:
         for line in lines:
             if line.strip() and len(recorder.printed) < MOST:
                 recorder.printed.append(line[:LONGEST])
+                recorder.printed_at.append(place_of())
         written: int = write(text)
         return written
 

@@ -18,7 +18,7 @@ from torch.utils.data import DataLoader, IterableDataset
 
 from hvdkit.verify.hook.recorder import PENDING, Recorder
 from hvdkit.verify.hook.stored import stored
-from hvdkit.verify.records import EVALUATION, PASS_LENGTH, RESUME, complete
+from hvdkit.verify.records import EVALUATION, PASS_LENGTH, RATE_LEFT, RESUME, complete
 
 
 def watch_reached(recorder: Recorder) -> None:
@@ -76,6 +76,10 @@ def _complete(recorder: Recorder) -> None:
     if file is None or not file.stem.endswith(f"-{os.getpid()}"):
         return
     recorder.saved += stored(recorder.writes)
+    recorder.keep_texts()
+    for optimizer in recorder.optimizers:
+        for group in optimizer.param_groups:
+            recorder.note_once(RATE_LEFT, repr(float(group.get("lr", 0.0))))
     complete(file, {name: getattr(recorder, name) for name in PENDING})
     for name in PENDING:
         getattr(recorder, name).clear()

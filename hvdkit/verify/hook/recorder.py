@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 from weakref import WeakSet
@@ -15,26 +15,30 @@ from weakref import WeakSet
 import torch
 
 from hvdkit.verify.hook.ending import end_process, mark_end
+from hvdkit.verify.hook.extent import Extent
 from hvdkit.verify.hook.loaded import note_loaded
 from hvdkit.verify.hook.names import (
     Named,
     all_modules,
+    around,
     models_of,
     named_tensors,
     optimizer_parameters,
     untrained_modules,
 )
 from hvdkit.verify.hook.own import OwnGradients
+from hvdkit.verify.hook.places import place_of, started_in
 from hvdkit.verify.hook.probe import probe
 from hvdkit.verify.hook.samples import Bases
 from hvdkit.verify.hook.settings import Settings, from_environment, launcher_rank
 from hvdkit.verify.hook.stored import stored
 from hvdkit.verify.hook.tensors import describe, fingerprint, kept_values
-from hvdkit.verify.records import DEVICE, Collective, Draw, Event, Pool, Probe, Saved, Step, Tensor
+from hvdkit.verify.hook.texts import keep_texts
+from hvdkit.verify.records import DEVICE, RATES, Collective, Draw, Event, Pool, Probe, Saved, Step, Tensor
 
 PENDING = (
-    *("losses", "factors", "draws", "batches", "contents", "pools", "probes"),
-    *("events", "writes", "saved", "collectives", "printed"),
+    *("losses", "factors", "draws", "batches", "contents", "pools", "probes", "inputs"),
+    *("events", "writes", "written_at", "saved", "collectives", "printed", "printed_at"),
 )
 _recorder: Recorder | None = None
 
@@ -56,9 +60,11 @@ class Recorder:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self.extent = Extent(settings)
         self.counts: dict[int, int] = {}  # steps taken, by id of the optimizer
         self.optimizers: list[torch.optim.Optimizer] = []  # kept alive, so that ids stay unique
         self.made: WeakSet[torch.optim.Optimizer] = WeakSet()  # every optimizer, from the start of its life
+        self.made_at: dict[int, str] = {}  # the first one's place, by its first parameter
         self.models: list[Named] = []
         self.untrained: list[Named] = []  # beside each optimizer's models
         self.gradients: tuple[Tensor, ...] = ()
@@ -77,9 +83,14 @@ class Recorder:
         self.events: list[Event] = []
         self.devices: set[str] = set()
         self.writes: list[str] = []
+        self.written_at: list[str] = []
+        self.written: list[str] = []  # until the last record
+        self.inputs: list[str] = []
         self.saved: list[Saved] = []
         self.collectives: list[Collective] = []
         self.printed: list[str] = []
+        self.printed_at: list[str] = []
+        self.place = ""  # of the step that is taken
         self.file: Path | None = None
 
     @classmethod
@@ -117,6 +128,7 @@ class Recorder:
     def before_step(self, optimizer: torch.optim.Optimizer) -> None:
         """The script has called step(): end the run if the steps are done, note a new optimizer."""
         self.gradients, self.gradient_values = (), {}
+        self.place = place_of()
         if id(optimizer) not in self.counts:
             self._meet(optimizer)
             self._write(optimizer)
@@ -139,11 +151,13 @@ class Recorder:
         """One step is complete."""
         self.counts[id(optimizer)] += 1
         self.own.left = self.settings.own - min(self.counts.values())
-        last = all(count >= self.settings.steps for count in self.counts.values())
+        self.extent.note(self.events, self.writes, self.loader)
+        last = self.extent.is_done(min(self.counts.values()))
         if last:
             written = list(self.writes)
             self.probes += probe(self.bases, self.pools_made)
             self.writes = written  # a data set may keep what it has read
+            del self.written_at[len(written) :]
         self._write(optimizer)
         if last:
             self._finish()
@@ -160,7 +174,7 @@ class Recorder:
         gc.collect()  # what is only garbage in one run may still lie about in the other
         modules = list(all_modules())
         models = models_of(optimizer, modules)
-        self.models.append(named_tensors(models))
+        self.models.append(named_tensors(models) + around(models, modules))
         trained = {id(tensor) for made in self.made for tensor in optimizer_parameters(made)}
         self.untrained.append(
             named_tensors(untrained_modules(trained, models, modules), always_prefixed=True)
@@ -174,6 +188,10 @@ class Recorder:
             (names.get(id(parameter), f"parameter {place}"), parameter)
             for place, parameter in enumerate(optimizer_parameters(optimizer))
         ]
+
+    def _made_at(self, optimizer: torch.optim.Optimizer) -> str:
+        """Where it was constructed, or what it is made of."""
+        return next((self.made_at.get(id(first), "") for first in optimizer_parameters(optimizer)[:1]), "")
 
     def _write(self, optimizer: torch.optim.Optimizer) -> None:
         order = self.optimizers.index(optimizer)
@@ -211,6 +229,8 @@ class Recorder:
             gradients=self.gradients,
             **described,
             state=tuple(state),
+            settings=tuple(_settings(optimizer)),
+            place=self.place if number else self._made_at(optimizer),
             loader=self.loader if number else -1,
             epoch=self.epoch if number else -1,
             # What led to the first step belongs to its record, not to the one of the start.
@@ -226,11 +246,25 @@ class Recorder:
         with self.file.open("a", encoding="utf-8") as file:
             file.write(step.to_line() + "\n")
         if number:
+            self.written += self.writes
             for name in PENDING:
                 getattr(self, name).clear()
 
+    def keep_texts(self) -> None:
+        """The process ends: what is in the text files that it has written."""
+        keep_texts(self.settings.path, process_rank(), started_in(), (*self.written, *self.writes))
+
     def _finish(self) -> None:
+        self.keep_texts()
         end_process(self.settings, [process_rank()])
+
+
+def _settings(optimizer: torch.optim.Optimizer) -> Iterator[Tensor]:
+    """Of each group, but for its rates, which are compared by themselves."""
+    for place, group in enumerate(optimizer.param_groups):
+        for name, value in group.items():
+            if name not in ("params", *RATES):
+                yield from fingerprint(f"{name} of group {place}", value)
 
 
 def _described(tensors: Iterable[tuple[str, torch.Tensor]]) -> tuple[Tensor, ...]:

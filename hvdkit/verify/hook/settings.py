@@ -9,7 +9,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 VARIABLE = "HVDKIT_VERIFY"
-RANK_VARIABLES = ("HOROVOD_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "RANK")
+TWIN = "HVDKIT_TWIN"  # the number of a twin of the original, which has the job's rank of that number
+TWIN_KEY = "HVDKIT_TWIN_KEY"  # by which it knows the others
+RANK_VARIABLES = (TWIN, "HOROVOD_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "RANK")
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,11 @@ class Settings:
     own: for so many steps each rank's own gradients are kept, as they are before they are reduced.
     uncompressed: gradients are sent as they are, whatever the script asks for.
     repeat: a record of a run of one process whose batches and learning rates every rank has ("" for none).
+    until, least, seconds: where not empty, the run ends before its steps are done, once it has reached these
+    things and taken so many steps, or so much time.
+    jumps: by how much more the clock jumps at each call of the script.
+    twinned: what twins of the original need is kept.
+    twins: a record of a run of several ranks of which each process is given one's batches ("" for none).
     """
 
     folder: str
@@ -47,6 +54,12 @@ class Settings:
     own: int = 0
     uncompressed: bool = False
     repeat: str = ""
+    until: tuple[str, ...] = ()
+    least: int = 0
+    seconds: float = 0.0
+    jumps: int = 0
+    twinned: bool = False
+    twins: str = ""
 
     @property
     def path(self) -> Path:
@@ -61,11 +74,14 @@ class Settings:
 def from_environment(environment: Mapping[str, str] = os.environ) -> Settings | None:
     """The settings of the run that this process belongs to; None outside a verified run."""
     text = environment.get(VARIABLE)
-    return Settings(**json.loads(text)) if text else None
+    if not text:
+        return None
+    fields = json.loads(text)
+    return Settings(**{**fields, "until": tuple(fields["until"])})
 
 
 def launcher_rank(environment: Mapping[str, str] = os.environ) -> int | None:
-    """The rank that horovodrun, mpirun or torchrun gave this process; None when none of them started it."""
+    """The rank that a launcher or verify gave this process; None when none of them started it."""
     for name in RANK_VARIABLES:
         if environment.get(name, "").isdigit():
             return int(environment[name])

@@ -45,6 +45,11 @@ def inside_a_step() -> bool:
     return bool(_parts.value or _steps.value)
 
 
+def inside_a_part() -> bool:
+    """Whether this thread is in what steps belong to."""
+    return bool(_parts.value)
+
+
 def around_steps(before_step: OfOptimizer, before_update: OfOptimizer, after_step: OfOptimizer) -> None:
     """Call back around each step.
 

@@ -50,7 +50,9 @@ class Recorder:
         self.losses: list[float] = []
         self.events: list[Event] = []
         self.writes: list[str] = []
+        self.written_at: list[str] = []
         self.printed: list[str] = []
+        self.printed_at: list[str] = []
         self.file: Path | None = None  # of the first replica
         self.counts: dict[int, int] = {}  # updates, by id of the optimizer
         self.optimizers: list[Any] = []  # kept alive, so that ids stay unique
@@ -99,8 +101,8 @@ class Recorder:
         self.counts[id(optimizer)] += 1
         self._write(optimizer, [variable for _, variable in pairs], replicas)
         self.losses, self.events = [], []
-        self.writes.clear()  # the lists themselves are watched
-        self.printed.clear()
+        for watched in (self.writes, self.written_at, self.printed, self.printed_at):
+            watched.clear()  # the lists themselves are watched
         self.seen = [Seen() for _ in self.seen]
         if all(count >= self.settings.steps for count in self.counts.values()):
             end_process(self.settings, self._ranks(replicas))
@@ -111,7 +113,9 @@ class Recorder:
             more: dict[str, Sequence[Any]] = {
                 "saved": list(stored(self.writes)),
                 "writes": self.writes,
+                "written_at": self.written_at,
                 "printed": self.printed,
+                "printed_at": self.printed_at,
             }
             complete(self.file, more)
 
@@ -148,8 +152,10 @@ class Recorder:
                 events=tuple(self.events) if number else (),
                 state=_state(optimizer, variables, k),
                 writes=tuple(self.writes) if number and k == 0 else (),
+                written_at=tuple(self.written_at) if number and k == 0 else (),
                 saved=saved if k == 0 else (),
                 printed=tuple(self.printed) if number and k == 0 else (),
+                printed_at=tuple(self.printed_at) if number and k == 0 else (),
                 values=f"values/{name}-{order}-{number}.npz",
             )
             _save(self.settings.path / step.values, fields)

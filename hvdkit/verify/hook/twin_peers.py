@@ -1,0 +1,79 @@
+"""How the twins of one original send each other values: all to the first, and from there to all."""
+
+from __future__ import annotations
+
+import io
+import os
+import time
+from multiprocessing.connection import Client, Connection, Listener
+from pathlib import Path
+from typing import Any, NoReturn
+
+from torch.serialization import load, save  # as they are before saves are watched
+
+from hvdkit.verify.hook.settings import TWIN, TWIN_KEY
+from hvdkit.verify.hook.twin_record import MEET, PARTED
+
+
+class Peers:
+    """The other twins of this process. record: the folder of the run."""
+
+    def __init__(self, record: Path, world: int) -> None:
+        self.record = record
+        self.rank = int(os.environ[TWIN])
+        key = os.environ[TWIN_KEY].encode()
+        self.connections = self._accepted(key, world) if not self.rank else [self._connected(key)]
+
+    def _accepted(self, key: bytes, world: int) -> list[Connection]:
+        """Of the first twin: to the others, by rank."""
+        with Listener(("127.0.0.1", 0), authkey=key, backlog=world) as listener:
+            port = self.record / f"{MEET}.tmp"
+            port.write_text(str(listener.address[1]), encoding="utf-8")
+            port.replace(self.record / MEET)
+            accepted = [listener.accept() for _ in range(world - 1)]
+        by_rank = {int(connection.recv_bytes()): connection for connection in accepted}
+        return [by_rank[rank] for rank in sorted(by_rank)]
+
+    def _connected(self, key: bytes) -> Connection:
+        """Of another twin: to the first."""
+        while not (self.record / MEET).exists():
+            time.sleep(0.01)  # the command ends the run if the first one never comes
+        port = int((self.record / MEET).read_text(encoding="utf-8"))
+        connection = Client(("127.0.0.1", port), authkey=key)
+        connection.send_bytes(str(self.rank).encode())
+        return connection
+
+    def gather(self, what: str, value: Any) -> list[Any]:
+        """The values of all, by rank. what: the same moment in all; where it is not, this process ends."""
+        try:
+            if self.rank:
+                _send(self.connections[0], (what, value))
+                answer = _receive(self.connections[0])
+            else:
+                answer = [(what, value), *map(_receive, self.connections)]
+                for connection in self.connections:
+                    _send(connection, answer)
+        except (EOFError, OSError):
+            self.part(f"twin {self.rank} comes to {what}, and another has ended")
+        moments = [moment for moment, _ in answer]
+        if len(set(moments)) > 1:
+            self.part(f"twins come to {', '.join(f'{m} ({r})' for r, m in enumerate(moments))}")
+        return [given for _, given in answer]
+
+    def part(self, why: str) -> NoReturn:
+        """End this process: what it would do from here on is compared with nothing.
+
+        Not by an exception, which the script could catch.
+        """
+        (self.record / PARTED).write_text(why, encoding="utf-8")
+        os._exit(0)
+
+
+def _send(connection: Connection, value: Any) -> None:
+    buffer = io.BytesIO()
+    save(value, buffer)  # not as shared memory, in which Connection.send would put tensors
+    connection.send_bytes(buffer.getbuffer())
+
+
+def _receive(connection: Connection) -> Any:
+    return load(io.BytesIO(connection.recv_bytes()), weights_only=False)

@@ -1,0 +1,58 @@
+"""Which samples ranks train on where no loader draws them: by the rows that models are given."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from hvdkit.verify.cause import Cause
+from hvdkit.verify.invariant import Checked, Invariant, Unchecked
+from hvdkit.verify.passes import training_loader
+from hvdkit.verify.records import GIVEN_ROWS, Run
+
+NAME = "ranks train on different samples"
+WHAT = "the ranks' shares of the data"
+CHANCE = 1e-3  # at which rows that are drawn with replacement would all be different
+
+
+def check_rows(original: Run, migrated: Run, cause: Cause) -> Checked:
+    """Nothing where a loader gives the batches; else what the first epoch of each rank shows."""
+    if training_loader(migrated) >= 0:
+        return Checked()
+    shares = [_first_epoch(_rows(migrated, rank)) for rank in migrated.steps]
+    if not all(shares):
+        return Checked(
+            unchecked=(Unchecked(WHAT, "neither a loader nor a model's input tells samples apart"),)
+        )
+    shared = len({row for share in shares for row in share if sum(row in other for other in shares) > 1})
+    count = len(set().union(*shares))
+    detail = f"{shared} of {count} samples of the first epoch are on several ranks, by what models are given"
+    if shared < migrated.world:
+        return Checked((Invariant(NAME, True, detail),))
+    if not _is_permuted(original, count):
+        reason = f"{detail}; the original draws with replacement, or too little to tell"
+        return Checked(unchecked=(Unchecked(WHAT, reason),))
+    return Checked((Invariant(NAME, False, detail, cause),))
+
+
+def _rows(run: Run, rank: int) -> Iterator[str]:
+    for step in run.steps[rank]:
+        for draw in step.contents:
+            if draw.loader == GIVEN_ROWS:
+                yield from draw.indices
+
+
+def _first_epoch(rows: Iterator[str]) -> dict[str, None]:
+    """Those before one comes again, in order."""
+    seen: dict[str, None] = {}
+    for row in rows:
+        if row in seen:
+            break
+        seen[row] = None
+    return seen
+
+
+def _is_permuted(run: Run, known: int) -> bool:
+    """Whether so many different rows as come first, out of those that are known, are no matter of chance."""
+    drawn = len(_first_epoch(_rows(run, min(run.steps))))
+    return drawn > 1 and math.exp(-(drawn**2) / (2 * max(known, drawn))) < CHANCE

@@ -1,0 +1,109 @@
+"""Twins of the original and the job compared: all that both compute, print, save and decide by."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+from hvdkit.verify.compare import Comparison, compare
+from hvdkit.verify.differences import Difference, Stage
+from hvdkit.verify.hook.twin_record import BEYOND, SCALES
+from hvdkit.verify.invariant import Unchecked
+from hvdkit.verify.records import GIVEN, PLATEAU, RATE_LEFT, Run
+from hvdkit.verify.tolerance import Tolerance
+from hvdkit.verify.twins.files import Side
+from hvdkit.verify.twins.lines import Line
+from hvdkit.verify.twins.numbers import Scales, is_wrong
+from hvdkit.verify.twins.outputs import output_differences
+
+
+def compare_twins(twins: Run, job: Run, tolerance: Tolerance) -> tuple[Comparison, tuple[Unchecked, ...]]:
+    """Compare rank by rank; and what of the original could not be compared."""
+    scales = scales_of(twins, job)
+    sides = [Side(twins, (rank,)) for rank in twins.steps]
+    found, missing = output_differences(Side(job, tuple(job.steps)), sides, scales)
+    more = [*found, *_decisions(twins, job, scales), *_beyond(twins, job)]
+    return compare(twins, job, tolerance, more, given=True), tuple(_unchecked(missing))
+
+
+def scales_of(twins: Run, job: Run) -> Scales:
+    """By how much the job's rates and shares differ from the original's, as the twins have seen it."""
+    path = twins.folder / SCALES
+    seen = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    scale = seen.get("rates", 1.0)
+    rates = {rate for steps in job.steps.values() for step in steps for rate in step.rates}
+    rates |= {
+        float(e.detail)
+        for steps in job.steps.values()
+        for s in steps
+        for e in s.events
+        if e.what == RATE_LEFT
+    }
+    pairs = {(rate / scale, rate) for rate in rates} if scale != 1.0 else set()
+    return Scales(job.world, frozenset(pairs), frozenset(map(tuple, seen.get("shares", ()))))
+
+
+def incomparable(comparison: Comparison, twins: Run) -> str:
+    """Why a difference says nothing: the batch that led to it was not given; "" where it says something."""
+    if comparison.agree:
+        return ""
+    first = comparison.differences[0]
+    if not first.step or first.stage in (Stage.STEPS, Stage.ORDER):
+        return ""
+    steps = twins.steps.get(first.rank, ())
+    step = next((s for s in steps if (s.optimizer, s.number) == (first.optimizer, first.step)), None)
+    if step is None or any(event.what == GIVEN for event in step.events):
+        return ""
+    if first.stage not in (Stage.INPUT, Stage.LOSS, Stage.GRADIENT, Stage.PARAMETER, Stage.BUFFER):
+        return ""
+    return "no loader gives the batches, so that the original's ranks cannot be given the job's"
+
+
+def _decisions(twins: Run, job: Run, scales: Scales) -> Iterator[Difference]:
+    """What schedulers are given, rank by rank: a number that twins share, or one that the job's ranks do."""
+    before, now = ([_given(run, rank) for rank in run.steps] for run in (twins, job))
+    for rank, mine in enumerate(now):
+        for place, (value, at, step) in enumerate(mine):
+            theirs = [each[place] for each in before if len(each) > place]
+            if len(theirs) < len(before):
+                return
+            own = [number for number, _, _ in theirs]
+            if len(set(own)) > 1:  # each rank's own: in the job they must agree on one
+                own = [now[0][place][0]] * len(own) if len(now[0]) > place else own
+            if is_wrong(value, own, scales):
+                name = f"{PLATEAU}.step on rank {rank}"
+                yield Difference(
+                    Stage.DECISION, step, 0, rank, name, own[0], value, places=(theirs[0][1], at)
+                )
+                return
+
+
+def _given(run: Run, rank: int) -> list[tuple[str, str, int]]:
+    """Number, place and step of each."""
+    found = []
+    for step in run.steps[rank]:
+        for event in step.events:
+            if event.what == PLATEAU:
+                number, _, place = event.detail.partition(" ")
+                found.append((number, place, step.number))
+    return found
+
+
+def _beyond(twins: Run, job: Run) -> Iterator[Difference]:
+    """The job has ended where the original takes another step."""
+    path = twins.folder / BEYOND
+    if path.exists():
+        taken = job.taken(min(job.steps))
+        place = path.read_text(encoding="utf-8")
+        yield Difference(
+            Stage.STEPS, taken + 1, 0, 0, "", f"more than {taken}", str(taken), places=(place, "")
+        )
+
+
+def _unchecked(missing: Sequence[Line]) -> Iterator[Unchecked]:
+    if missing:
+        first = missing[0]
+        where = f" ({first.place})" if first.place else ""
+        reason = f"rank 0 of the job prints no such line as the original's {first.text.strip()[:80]!r}{where}"
+        more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
+        yield Unchecked("what is printed", reason + more)

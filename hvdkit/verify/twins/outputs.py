@@ -1,0 +1,35 @@
+"""What a job prints on its first rank and writes on any, against what originals with the same weights do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hvdkit.verify.differences import Difference, Stage
+from hvdkit.verify.twins.files import Side, file_differences
+from hvdkit.verify.twins.lines import Line, compare_lines
+from hvdkit.verify.twins.numbers import Scales
+
+
+def output_differences(
+    job: Side, originals: Sequence[Side], scales: Scales, tensors: bool = True
+) -> tuple[list[Difference], list[Line]]:
+    """What differs; and the lines of the first original that the job prints none of."""
+    wrong, missing = compare_lines(_printed(job), [_printed(side) for side in originals], scales)
+    lines = [
+        Difference(
+            *(Stage.PRINTED, one.now.step, 0, 0, ""),
+            *(one.before.text.strip(), one.now.text.strip()),
+            places=(one.before.place, one.now.place),
+        )
+        for one in wrong
+    ]
+    return [*lines, *file_differences(job, originals, scales, tensors)], missing
+
+
+def _printed(side: Side) -> list[Line]:
+    """By the first rank."""
+    return [
+        Line(text, step.number, place)
+        for step in side.run.steps[side.ranks[0]]
+        for text, place in zip(step.printed, step.printed_at)
+    ]

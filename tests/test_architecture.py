@@ -132,8 +132,20 @@ def test_only_the_report_gives_findings_lines() -> None:
     assert making == ["hvdkit.migrate.report.locations"]
 
 
+def test_the_paper_job_is_below_all_commands() -> None:
+    own = ("job", "library", "conditions")
+    asked = {
+        other
+        for name, imported in import_graph().items()
+        if below(name, *own)
+        for other in imported
+        if not below(other, *own)
+    }
+    assert asked == {"hvdkit.dataclass"}
+
+
 def test_what_reads_code_imports_no_framework() -> None:
-    packages = ("migrate", "check", "explain")
+    packages = ("migrate", "check", "explain", "job", "library", "conditions")
     found = {name: imported for name, imported in all_imports().items() if below(name, *packages)}
     assert len(found) > 300
     assert [name for name in found if {each.partition(".")[0] for each in found[name]} & FRAMEWORKS] == []
@@ -144,7 +156,9 @@ def test_what_reads_code_imports_no_framework() -> None:
 def test_what_reads_code_defines_its_classes_late() -> None:
     """hvdkit.dataclass says why: small files are migrated in half the time."""
     early = re.compile(r"^(from dataclasses import .*\bdataclass\b|import dataclasses)", re.MULTILINE)
-    paths = [path for folder in ("migrate", "check") for path in (ROOT / folder).rglob("*.py")]
+    paths = [
+        path for folder in ("migrate", "check", "job", "conditions") for path in (ROOT / folder).rglob("*.py")
+    ]
     assert [path for path in paths if early.search(path.read_text(encoding="utf-8"))] == []
 
 

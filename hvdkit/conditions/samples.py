@@ -1,0 +1,129 @@
+"""Training data is sharded by rank: all ranks divide the same, and the shares do not overlap."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Hashable, Iterator
+
+from hvdkit.conditions.objection import Objection, because, differs_among, is_assumed, ranks_with
+from hvdkit.job.columns import RANKS, Value, alike, columns
+from hvdkit.job.processes import NUMBERS
+from hvdkit.job.record import Drawn, Loaded, Record
+from hvdkit.job.terms import Term
+
+SPLIT = "each rank splits the data differently at {}"
+ORDERED = "each rank divides a different order of the samples, drawn at {}"
+OVERLAP = "the shares overlap: each rank loads everything from its own start to the end at {}"
+
+
+def unlike_shares(record: Record) -> Iterator[Objection]:
+    """What each rank draws for itself and then divides, and shares that overlap."""
+    for drawn in record.drawn:
+        ranks = ranks_with(drawn.active)
+        if len(ranks) < 2 or not differs_among(drawn.state, ranks) or is_assumed(record, drawn.active):
+            continue
+        if drawn.splits or _is_divided(record, drawn):
+            reason, origin = because(record, drawn.state, drawn.place)
+            sentence = SPLIT if drawn.splits else ORDERED
+            yield Objection(drawn.place, f"{sentence}: {reason}", origin)
+    for loaded in record.loaded:
+        if any(_is_rest(*terms) for terms in _slices(loaded)):
+            yield Objection(loaded.place, OVERLAP)
+
+
+def _is_divided(record: Record, drawn: Drawn) -> bool:
+    """Whether an order of what all ranks have is divided among them, by a sampler or by their numbers."""
+    terms = [columns(drawn.value)[rank] for rank in RANKS]
+    if len({term.parts[2:] for term in terms}) > 1:
+        return False  # an order of a share
+    return any(
+        all(term in mine for term, mine in zip(terms, loaded.terms))
+        for loaded in record.loaded
+        if loaded.divides or [*_slices(loaded)]
+    )
+
+
+def _slices(loaded: Loaded) -> Iterator[tuple[Term, ...]]:
+    """The parts that each rank takes by bounds of its own: one term a rank."""
+    by_rank = [
+        [term for term in mine if term.kind == "item" and [*term.inner][-1].kind == "slice"]
+        for mine in loaded.terms
+    ]
+    for term in by_rank[0]:
+        of = term.inner[0]
+        others = [
+            next((other for other in mine if _same_source(of, other.inner[0])), None) for mine in by_rank[1:]
+        ]
+        found = [term, *(other for other in others if other is not None)]
+        if len(found) == len(by_rank) and len({*found}) == len(found):
+            yield tuple(found)
+
+
+def take_turns(loaded: Loaded) -> bool:
+    """Whether each rank takes every N-th element of one order, beginning with its number."""
+    found = [{*_turns(mine)} for mine in loaded.terms]
+    size = NUMBERS["size"][RANKS[0]]
+    return any(
+        all((source, NUMBERS["rank"][rank], size) in found[rank - RANKS[0]] for rank in RANKS)
+        for source, _, step in found[0]
+        if step == size
+    )
+
+
+def passes_take_turns(record: Record, made: ast.AST) -> bool:
+    """Whether in all passes over a loader each rank takes every N-th batch of one order: `islice`."""
+    passes = [each for each in record.passes if each.loader.parts[1] is made]
+    return bool(passes) and all(alike(each.share) and _is_islice(each.over) for each in passes)
+
+
+def _is_islice(over: Value) -> bool:
+    """`itertools.islice(loader, rank, None, size)`."""
+    for rank in RANKS:
+        term = columns(over)[rank]
+        inner = [*term.inner]
+        if term.kind != "call" or len(inner) != 5 or inner[0].parts != ("itertools.islice",):
+            return False
+        wanted = (NUMBERS["rank"][rank], None, NUMBERS["size"][rank])
+        if tuple(part.parts[0] for part in inner[2:] if part.kind == "const") != wanted:
+            return False
+    return True
+
+
+def _turns(terms: frozenset[Term]) -> Iterator[tuple[Hashable, Hashable, Hashable]]:
+    """What is taken in steps: of what, from where on, and how wide a step is."""
+    for term in terms:
+        inner = [*term.inner]
+        if term.kind == "item" and inner[-1].kind == "slice":
+            lower, upper, step = inner[-1].inner
+            if _is_none(upper) and lower.kind == step.kind == "const":
+                yield inner[0], lower.parts[0], step.parts[0]
+        elif term.kind == "range" and len(inner) == 3 and inner[0].kind == inner[2].kind == "const":
+            yield inner[1], inner[0].parts[0], inner[2].parts[0]
+
+
+def are_sorted(record: Record, call: ast.AST) -> bool:
+    """Whether loaders load what a call gives, and all of them load it sorted."""
+    whole = any(_is_made_by(call, loaded.terms[0]) for loaded in record.loaded)
+    return whole and not any(_is_made_by(call, loaded.unsorted) for loaded in record.loaded)
+
+
+def _is_made_by(call: ast.AST, terms: frozenset[Term]) -> bool:
+    return any(term.kind == "call" and term.parts[0] is call for term in terms)
+
+
+def _same_source(one: Term, two: Term) -> bool:
+    """Whether two ranks take their parts of the same, or of what each drew at the same place."""
+    return one is two or (one.kind == two.kind == "drawn" and one.parts[0] is two.parts[0])
+
+
+def _is_rest(*parts: Term) -> bool:
+    """Whether each rank takes all from its own start on."""
+    for part in parts:
+        lower, upper, step = [*part.inner][-1].inner
+        if not _is_none(upper) or not (_is_none(step) or step.parts[:1] == (1,)) or lower.kind != "const":
+            return False
+    return True
+
+
+def _is_none(term: Term) -> bool:
+    return term.kind == "const" and term.parts[0] is None

@@ -1,0 +1,311 @@
+"""Python's builtins, and a few functions of its library that work on values of the program."""
+
+from __future__ import annotations
+
+import ast
+from typing import Callable
+
+from hvdkit.job.arguments import Arguments
+from hvdkit.job.attributes import attribute, lineage, set_attribute
+from hvdkit.job.columns import Value, columns, lift
+from hvdkit.job.containers import ITEMS, KEYS, elements, held, make_list, make_tuple, new, set_item
+from hvdkit.job.functions import call_super, make_partial
+from hvdkit.job.loops import begins, element
+from hvdkit.job.machine import Machine
+from hvdkit.job.operators import FAILS
+from hvdkit.job.store import Frame
+from hvdkit.job.terms import Term
+from hvdkit.job.training import WEIGHTS, parts, root, snapshot
+
+NUMBERS: dict[str, Callable[..., object]] = {"int": int, "float": float, "bool": bool, "str": str, "abs": abs}
+Builtin = Callable[[Machine, Arguments, ast.AST], Value]
+
+
+def _number(name: str) -> Builtin:
+    """`int(x)` and the like."""
+
+    def convert(machine: Machine, given: Arguments, site: ast.AST) -> Value:
+        def of(term: Term) -> Term:
+            if term.kind == "const" and isinstance(term.parts[0], (bool, int, float, str)):
+                try:
+                    return machine.terms.const(NUMBERS[name](term.parts[0]))
+                except FAILS:
+                    machine.risks += 1
+            if name == "bool":
+                return term
+            return machine.terms.make("call", name, term)
+
+        value = given.get(0)
+        return (
+            machine.terms.const(NUMBERS[name]() if name != "abs" else 0) if value is None else lift(of, value)
+        )
+
+    return convert
+
+
+def _plain(kind: str) -> Builtin:
+    """A term of the arguments, under its own name."""
+
+    def call(machine: Machine, given: Arguments, site: ast.AST) -> Value:
+        return (
+            lift(lambda *parts: machine.terms.make(kind, *parts), *given)
+            if [*given]
+            else machine.terms.make(kind)
+        )
+
+    return call
+
+
+def _len(machine: Machine, given: Arguments, site: ast.AST) -> Value:
+    value = given.get(0)
+    if value is None:
+        return machine.terms.none
+
+    def of(term: Term) -> Term:
+        if term.kind == "tuple":
+            return machine.terms.const(len(term.parts))
+        return machine.terms.make("call", "len", term)
+
+    return lift(of, held(machine, value))
+
+
+def _copied(kind: str) -> Builtin:
+    """`list(x)`, `tuple(x)`, `sorted(x)`: the elements of what it is given."""
+
+    def call(machine: Machine, given: Arguments, site: ast.AST) -> Value:
+        value = given.get(0)
+        if value is None:
+            return machine.terms.make("tuple") if kind == "tuple" else make_list(machine, site, [])
+        known = elements(machine, value)
+        if known is not None and kind != "sorted" and not _is_set(value):
+            items = [item for item, _ in known]
+            return make_tuple(machine, items) if kind == "tuple" else make_list(machine, site, items)
+        inside = held(machine, value)
+        if kind == "sorted":
+            inside = lift(lambda term: machine.terms.make("sorted", term), inside)
+        elif _is_set(value):
+            order = machine.own("the order of a set", site)
+            inside = lift(lambda *terms: machine.terms.make("ordered", *terms), inside, order)
+        if kind == "tuple":
+            return inside
+        made = new(machine, "list", site)
+        machine.write((made, ITEMS), inside)
+        return made
+
+    return call
+
+
+def _is_set(value: Value) -> bool:
+    return isinstance(value, Term) and value.kind == "set"
+
+
+def _set(machine: Machine, given: Arguments, site: ast.AST) -> Value:
+    """A set, whose order is each process's own."""
+    made = new(machine, "set", site)
+    value = given.get(0)
+    if value is not None:
+        machine.write(
+            (made, ITEMS), lift(lambda term: machine.terms.make("elements of", term), held(machine, value))
+        )
+    return made
+
+
+def _dict(machine: Machine, given: Arguments, site: ast.AST) -> Value:
+    made = new(machine, "dict", site)
+    whole = not given.positional and not given.more
+    machine.write((made, KEYS), machine.terms.make("tuple") if whole else machine.site("keys", site))
+    for name, value in given.named.items():
+        set_item(machine, made, machine.terms.const(name), value)
+    return made
+
+
+def _getattr(machine: Machine, given: Arguments, site: ast.AST) -> Value:
+    """`getattr(x, name)`: of a name that is not known, any that it may be."""
+    holder, name = given.get(0), given.get(1)
+    if holder is None or name is None:
+        return machine.terms.none
+    if isinstance(name, Term) and name.kind == "const":
+        text = str(name.parts[0])
+        default = given.get(2)
+
+        def of(term: Term) -> Value:
+            found = attribute(machine, term, text, site)
+            unknown = isinstance(found, Term) and found.kind == "attribute"
+            if default is not None and unknown and term.kind == "object":
+                return default
+            return found
+
+        return machine.each(holder, of)
+    return machine.each(holder, lambda term: _candidates(machine, term, name, site))
+
+
+def _candidates(machine: Machine, holder: Term, name: Value, site: ast.AST) -> Value:
+    names: dict[str, None] = dict.fromkeys(
+        n for n in machine.members.get(holder, ()) if not n.startswith(":")
+    )
+    if holder.kind == "module":
+        frame = holder.parts[0]
+        assert isinstance(frame, Frame)
+        names.update(frame.bound)
+    if holder.kind in ("object", "class"):
+        for cls in lineage(holder.inner[0] if holder.kind == "object" else holder):
+            frame = cls.parts[1] if cls.kind == "class" else None
+            names.update(frame.bound if isinstance(frame, Frame) else {})
+    start, end = _ends_of(columns(name)[-1])
+    fit = [
+        each for each in names if each.startswith(start) and each.endswith(end) and not each.startswith("__")
+    ]
+    found = [attribute(machine, holder, each, site) for each in fit]
+    if not found:
+        return lift(lambda part: machine.terms.make("item", holder, part), name)
+    return lift(lambda part, *all_of: machine.terms.make("any", part, *dict.fromkeys(all_of)), name, *found)
+
+
+def _ends_of(name: Term) -> tuple[str, str]:
+    """How a text that is not known begins and ends: `"save_" + kind`."""
+    inner = [*name.inner]
+    if name.kind not in ("op", "text") or not inner:
+        return ("", "")
+
+    def text(term: Term) -> str:
+        return str(term.parts[0]) if term.kind == "const" else ""
+
+    return (text(inner[0]) or _ends_of(inner[0])[0], text(inner[-1]))
+
+
+def _setattr(machine: Machine, given: Arguments, site: ast.AST) -> Value:
+    holder, name, value = given.get(0), given.get(1), given.get(2)
+    if holder is not None and value is not None and isinstance(name, Term) and name.kind == "const":
+        text = str(name.parts[0])
+
+        def put(term: Term) -> Value:
+            set_attribute(machine, term, text, value, site)
+            return machine.terms.none
+
+        machine.each(holder, put)
+    return machine.terms.none
+
+
+def _map(machine: Machine, given: Arguments, site: ast.AST) -> Value:
+    """`map(function, items)`, which is run at once."""
+    if len(given.positional) < 2:
+        return machine.terms.none
+    function, over = given.positional[:2]
+    known = elements(machine, over)
+    if known is None:
+        one = machine.site("each", site, over)
+        found = machine.call(function, Arguments([one]), site)
+        return machine.site("items of", site, found)
+    return make_list(machine, site, [machine.call(function, Arguments([item]), site) for item, _ in known])
+
+
+def _isinstance(machine: Machine, given: Arguments, site: ast.AST) -> Value:
+    """Whether an object is of a class, where both are the program's."""
+    value, cls = given.get(0), given.get(1)
+    if value is None or cls is None:
+        return machine.terms.none
+
+    def of(term: Term, kind: Term) -> Term:
+        if term.kind == "object" and kind.kind in ("class", "library"):
+            found = [*lineage(term.inner[0])]
+            if kind in found:
+                return machine.terms.true
+            if kind.kind == "class":
+                return machine.terms.false
+        return machine.terms.make("compare", "isinstance", term, kind)
+
+    return lift(of, value, cls)
+
+
+def _iter(machine: Machine, given: Arguments, site: ast.AST) -> Value:
+    value = given.get(0) or machine.terms.none
+    begins(machine, site, value)
+    return (
+        value
+        if isinstance(value, Term) and value.kind == "generator"
+        else machine.site("iterator", site, value)
+    )
+
+
+def _next(machine: Machine, given: Arguments, site: ast.AST) -> Value:
+    machine.risks += 1
+    value = given.get(0) or machine.terms.none
+
+    def of(term: Term) -> Value:
+        inner = (term.inner or (term,))[0] if term.kind == "iterator" else term
+        return element(machine, site, inner)
+
+    return machine.each(value, of)
+
+
+def _deepcopy(machine: Machine, given: Arguments, site: ast.AST) -> Value:
+    """`copy.deepcopy(x)`: the weights of a model as they are now."""
+    value = given.get(0) or machine.terms.none
+    return machine.each(value, lambda term: _copy_of(machine, term, site))
+
+
+def _copy_of(machine: Machine, term: Term, site: ast.AST) -> Value:
+    if term.kind == "weights of":
+        return snapshot(machine, term) or term
+    if term.kind not in ("object", "made") or not parts(machine, root(term)):
+        return term
+    weights = snapshot(machine, term)
+    cls = term.parts[0]
+    made = machine.terms.make(term.kind, cls, site, machine.context)
+    machine.record.places.setdefault(site, machine.frame.module)
+    if weights is not None:
+        machine.write((made, WEIGHTS), weights)
+    return made
+
+
+BUILTINS: dict[str, Builtin] = {
+    **{name: _number(name) for name in NUMBERS},
+    **{
+        name: _plain(name)
+        for name in (
+            "range",
+            "enumerate",
+            "zip",
+            "reversed",
+            "min",
+            "max",
+            "sum",
+            "any",
+            "all",
+            "round",
+            "repr",
+            "type",
+            "id",
+            "hash",
+            "hasattr",
+            "callable",
+            "vars",
+            "dir",
+            "ord",
+            "chr",
+            "slice",
+            "pow",
+            "divmod",
+            "format",
+        )
+    },
+    "len": _len,
+    "list": _copied("list"),
+    "tuple": _copied("tuple"),
+    "sorted": _copied("sorted"),
+    "set": _set,
+    "frozenset": _set,
+    "dict": _dict,
+    "collections.OrderedDict": _dict,
+    "getattr": _getattr,
+    "setattr": _setattr,
+    "map": _map,
+    "isinstance": _isinstance,
+    "iter": _iter,
+    "next": _next,
+    "copy.deepcopy": _deepcopy,
+    "functools.partial": make_partial,
+    "super": lambda machine, given, site: call_super(
+        machine, machine.terms.make("library", "super"), given, site
+    ),
+}

@@ -1,0 +1,166 @@
+"""Lists, sets, dictionaries and tuples of the program: their elements, where these are known."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from hvdkit.job.columns import Value, columns, joined, lift
+from hvdkit.job.machine import Machine
+from hvdkit.job.terms import Term
+
+ITEMS, KEYS = ":items", ":keys"
+
+
+def new(machine: Machine, kind: str, site: ast.AST) -> Term:
+    """An empty container of this call of this code."""
+    return machine.terms.make(kind, site, machine.context)
+
+
+def make_list(machine: Machine, site: ast.AST, items: Sequence[Value]) -> Term:
+    """A list with these elements."""
+    made = new(machine, "list", site)
+    machine.write((made, ITEMS), make_tuple(machine, items))
+    return made
+
+
+def make_tuple(machine: Machine, items: Sequence[Value]) -> Value:
+    """A tuple with these elements."""
+    if not items:
+        return machine.terms.make("tuple")
+    return lift(lambda *parts: machine.terms.make("tuple", *parts), *items)
+
+
+def content(machine: Machine, term: Term) -> Value:
+    """What a list holds, as a tuple, or a term that tells it apart; any other term as it is."""
+    if term.kind in ("list", "set"):
+        return machine.read((term, ITEMS)) or machine.terms.make("items", term)
+    if term.kind == "dict":
+        return machine.read((term, KEYS)) or machine.terms.make("items", term)
+    return term
+
+
+def elements(machine: Machine, value: Value) -> list[tuple[Value, Value]] | None:
+    """The elements of what is iterated, each with the condition under which it is there; None: not known."""
+    inside = _counted(machine, held(machine, value))
+    if any(term.kind not in ("tuple", "unset") for term in columns(inside)):
+        return None
+    most = max((len(term.parts) for term in columns(inside)), default=0)
+    terms = machine.terms
+
+    def item(term: Term, place: int) -> Term:
+        part = term.parts[place] if place < len(term.parts) else terms.unset
+        assert isinstance(part, Term)
+        return part
+
+    return [
+        (
+            lift(lambda term, place=place: item(term, place), inside),
+            lift(lambda term, place=place: terms.truth(place < len(term.parts)), inside),
+        )
+        for place in range(most)
+    ]
+
+
+def held(machine: Machine, value: Value) -> Value:
+    """What containers hold, as tuples where this is known; what is no container is left as it is."""
+    if isinstance(value, Term):
+        return content(machine, value)
+    return joined([columns(content(machine, term))[process] for process, term in enumerate(value)])
+
+
+def _counted(machine: Machine, value: Value) -> Value:
+    return lift(lambda term: _numbers(machine, term) if term.kind == "range" else term, value)
+
+
+def _numbers(machine: Machine, term: Term) -> Term:
+    """The numbers of a range of at most two; of a longer one no turn differs from the second."""
+    bounds = [
+        part.parts[0]
+        for part in term.inner
+        if part.kind == "const" and isinstance(part.parts[0], (int, bool))
+    ]
+    if len(bounds) != len(term.parts) or (len(bounds) == 3 and not bounds[2]):
+        return term
+    numbers = range(*bounds)
+    if len(numbers) > 2:
+        return term
+    return machine.terms.make("tuple", *map(machine.terms.const, numbers))
+
+
+def append(machine: Machine, holder: Term, value: Value) -> None:
+    """`list.append`, `set.add`."""
+    before = machine.read((holder, ITEMS)) or machine.terms.make("tuple")
+
+    def longer(items: Term, term: Term) -> Term:
+        if items.kind == "tuple":
+            return machine.terms.make("tuple", *items.parts, term)
+        return machine.terms.make("more", items, term)
+
+    machine.write((holder, ITEMS), lift(longer, before, value))
+
+
+def extend(machine: Machine, holder: Term, value: Value) -> None:
+    """`list.extend` and `+=`."""
+    added = held(machine, value)
+    before = machine.read((holder, ITEMS)) or machine.terms.make("tuple")
+
+    def longer(items: Term, more: Term) -> Term:
+        if items.kind == "tuple" and more.kind == "tuple":
+            return machine.terms.make("tuple", *items.parts, *more.parts)
+        return machine.terms.make("more", items, more)
+
+    machine.write((holder, ITEMS), lift(longer, before, added))
+
+
+def set_item(machine: Machine, holder: Term, key: Value, value: Value) -> None:
+    """`d[key] = value`."""
+    if holder.kind != "dict":
+        if holder.kind in ("list", "set"):
+            before = content(machine, holder)
+            changed = lift(lambda *parts: machine.terms.make("changed", *parts), before, key, value)
+            machine.write((holder, ITEMS), changed)
+        return
+    if not isinstance(key, Term):
+        machine.write((holder, KEYS), lift(lambda part: machine.terms.make("items", holder, part), key))
+        return
+    before = machine.read((holder, KEYS)) or machine.terms.make("tuple")
+
+    def longer(keys: Term) -> Term:
+        if keys.kind != "tuple" or key in keys.parts:
+            return keys
+        return machine.terms.make("tuple", *keys.parts, key)
+
+    machine.write((holder, KEYS), lift(longer, before))
+    machine.write((holder, key), value)
+
+
+def get_item(machine: Machine, holder: Term, key: Value) -> Value:
+    """`d[key]`, `items[0]`."""
+    if holder.kind == "dict":
+        return _of_dict(machine, holder, key)
+    inside = content(machine, holder)
+    return lift(lambda items, place: _of_items(machine, holder, items, place), inside, key)
+
+
+def _of_items(machine: Machine, holder: Term, items: Term, place: Term) -> Term:
+    if items.kind == "tuple" and place.kind == "const" and isinstance(place.parts[0], int):
+        if -len(items.parts) <= place.parts[0] < len(items.parts):
+            part = items.parts[place.parts[0]]
+            assert isinstance(part, Term)
+            return part
+    return machine.terms.make("item", items if items.kind != "tuple" else holder, place)
+
+
+def _of_dict(machine: Machine, holder: Term, key: Value) -> Value:
+    """The value of a key; of one that is not known, any of all."""
+    terms = machine.terms
+    if isinstance(key, Term):
+        found = machine.read((holder, key))
+        if found is not None:
+            return found
+    keys = machine.read((holder, KEYS))
+    if isinstance(keys, Term) and keys.kind == "tuple" and keys.parts:
+        values = [machine.read((holder, each)) or terms.unset for each in keys.parts]
+        return lift(lambda key, *parts: terms.make("any", key, *dict.fromkeys(parts)), key, *values)
+    return lift(lambda part: terms.make("item", holder, part), key)

@@ -1,0 +1,282 @@
+"""What each expression of Python gives."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import Callable
+
+from hvdkit.job.arguments import Arguments
+from hvdkit.job.attributes import attribute
+from hvdkit.job.columns import Value, lift
+from hvdkit.job.containers import (
+    ITEMS,
+    KEYS,
+    content,
+    elements,
+    get_item,
+    held,
+    make_list,
+    make_tuple,
+    new,
+    set_item,
+)
+from hvdkit.job.loops import comprehend
+from hvdkit.job.machine import Machine
+from hvdkit.job.names import assign, lookup
+from hvdkit.job.operators import binary, compared, unary
+from hvdkit.job.processes import ENVIRONMENT, has_variable, variable
+from hvdkit.job.terms import Term
+
+
+def _constant(machine: Machine, node: ast.Constant) -> Value:
+    return machine.terms.const(node.value)
+
+
+def _name(machine: Machine, node: ast.Name) -> Value:
+    return lookup(machine, node.id)
+
+
+def _attribute(machine: Machine, node: ast.Attribute) -> Value:
+    holder = machine.evaluate(node.value)
+    return machine.each(holder, lambda term: attribute(machine, term, node.attr, node))
+
+
+def _call(machine: Machine, node: ast.Call) -> Value:
+    callee = machine.evaluate(node.func)
+    positional, named, more = [], {}, False
+    for argument in node.args:
+        value = machine.evaluate(argument.value if isinstance(argument, ast.Starred) else argument)
+        if not isinstance(argument, ast.Starred):
+            positional.append(value)
+        elif (inside := elements(machine, value)) is not None:
+            positional += [item for item, _ in inside]
+        else:
+            more = True
+    for word in node.keywords:
+        value = machine.evaluate(word.value)
+        if word.arg is not None:
+            named[word.arg] = value
+        else:
+            more = not _spread(machine, value, named) or more
+    given = Arguments(positional, named, more, node.args)
+    machine.record.calls.setdefault(node, []).append((machine.path, machine.gate))
+    return machine.call(callee, given, node)
+
+
+def _spread(machine: Machine, value: Value, named: dict[str, Value]) -> bool:
+    """Add what `**value` gives; whether all of it is known."""
+    keys = machine.read((value, KEYS)) if isinstance(value, Term) and value.kind == "dict" else None
+    if not isinstance(keys, Term) or keys.kind != "tuple":
+        return isinstance(value, Term) and value.kind == "dict" and keys is None
+    for key in keys.inner:
+        if key.kind == "const" and isinstance(key.parts[0], str):
+            named[key.parts[0]] = machine.read((value, key)) or machine.terms.unset
+    return True
+
+
+def _binary(machine: Machine, node: ast.BinOp) -> Value:
+    one, two = machine.evaluate(node.left), machine.evaluate(node.right)
+    kind = type(node.op)
+    if kind is ast.Add and isinstance(one, Term) and one.kind == "list":
+        both = lift(lambda a, b: binary(machine.terms, kind, a, b), content(machine, one), held(machine, two))
+        made = new(machine, "list", node)
+        machine.write((made, ITEMS), both)
+        return made
+    return lift(lambda a, b: binary(machine.terms, kind, a, b), one, two)
+
+
+def _unary(machine: Machine, node: ast.UnaryOp) -> Value:
+    value = machine.evaluate(node.operand)
+    if isinstance(node.op, ast.Not):
+        return lift(machine.terms.negated, machine.condition(value))
+    return lift(lambda term: unary(machine.terms, type(node.op), term), value)
+
+
+def _compare(machine: Machine, node: ast.Compare) -> Value:
+    left = machine.evaluate(node.left)
+    result: Value = machine.terms.true
+    for operator, expression in zip(node.ops, node.comparators):
+        right = machine.evaluate(expression)
+        kind = type(operator)
+        if kind in (ast.In, ast.NotIn) and _is_environment(right):
+            there = has_variable(machine, left)
+            found = there if kind is ast.In else lift(machine.terms.negated, there)
+            result = lift(machine.terms.both, result, found)
+            continue
+        inside = held(machine, right) if kind in (ast.In, ast.NotIn) else right
+        found = lift(lambda a, b, kind=kind: compared(machine.terms, kind, a, b), left, inside)
+        result = lift(machine.terms.both, result, found)
+        left = right
+    return result
+
+
+def _bool(machine: Machine, node: ast.BoolOp) -> Value:
+    """`a and b`, `a or b`: what is behind runs only where what is in front does not decide."""
+    return _decided(machine, isinstance(node.op, ast.And), node.values)
+
+
+def _decided(machine: Machine, is_and: bool, parts: list[ast.expr]) -> Value:
+    first = machine.evaluate(parts[0])
+    if len(parts) == 1:
+        return first
+
+    def rest() -> Value:
+        return _decided(machine, is_and, parts[1:])
+
+    if is_and:
+        return machine.choose(first, rest, lambda: first)
+    return machine.choose(first, lambda: first, rest)
+
+
+def _conditional(machine: Machine, node: ast.IfExp) -> Value:
+    test = machine.evaluate(node.test)
+    return machine.choose(test, lambda: machine.evaluate(node.body), lambda: machine.evaluate(node.orelse))
+
+
+def _items(machine: Machine, nodes: list[ast.expr]) -> list[Value] | None:
+    """The elements of a display, or None where one of them is unpacked that is not known."""
+    found: list[Value] = []
+    known = True
+    for node in nodes:
+        value = machine.evaluate(node.value if isinstance(node, ast.Starred) else node)
+        if not isinstance(node, ast.Starred):
+            found.append(value)
+        elif (inside := elements(machine, value)) is not None:
+            found += [item for item, _ in inside]
+        else:
+            known = False
+    return found if known else None
+
+
+def _tuple(machine: Machine, node: ast.Tuple) -> Value:
+    items = _items(machine, node.elts)
+    return machine.site("unknown", node) if items is None else make_tuple(machine, items)
+
+
+def _list(machine: Machine, node: ast.List) -> Value:
+    items = _items(machine, node.elts)
+    return machine.site("unknown", node) if items is None else make_list(machine, node, items)
+
+
+def _set(machine: Machine, node: ast.Set) -> Value:
+    items = _items(machine, node.elts)
+    if items is None:
+        return machine.site("unknown", node)
+    made = new(machine, "set", node)
+    machine.write((made, ITEMS), make_tuple(machine, items))
+    return made
+
+
+def _dict(machine: Machine, node: ast.Dict) -> Value:
+    made = new(machine, "dict", node)
+    machine.write((made, KEYS), machine.terms.make("tuple"))
+    for key, value in zip(node.keys, node.values):
+        if key is not None:
+            set_item(machine, made, machine.evaluate(key), machine.evaluate(value))
+            continue
+        more = machine.evaluate(value)
+        keys = elements(machine, more) if isinstance(more, Term) and more.kind == "dict" else None
+        if keys is None:
+            machine.write((made, KEYS), machine.site("unknown", node))
+            continue
+        for each, _ in keys:
+            set_item(machine, made, each, get_item(machine, more, each))  # type: ignore[arg-type]
+    return made
+
+
+def _lambda(machine: Machine, node: ast.Lambda) -> Value:
+    return machine.terms.make("function", node, machine.frame, machine.terms.make("tuple"))
+
+
+def _subscript(machine: Machine, node: ast.Subscript) -> Value:
+    holder, key = machine.evaluate(node.value), machine.evaluate(node.slice)
+    if _is_environment(holder):
+        machine.risks += 1  # where there is no job
+        return variable(machine, key, None)
+    return machine.each(holder, lambda term: get_item(machine, term, key))
+
+
+def _is_environment(value: Value) -> bool:
+    return isinstance(value, Term) and value.kind == "library" and value.parts[0] == ENVIRONMENT
+
+
+def _slice(machine: Machine, node: ast.Slice) -> Value:
+    none = machine.terms.none
+    bounds = [machine.evaluate(part) if part else none for part in (node.lower, node.upper, node.step)]
+    return lift(lambda *parts: machine.terms.make("slice", *parts), *bounds)
+
+
+def _text(machine: Machine, node: ast.JoinedStr) -> Value:
+    parts = [machine.evaluate(part) for part in node.values]
+
+    def of(*terms: Term) -> Term:
+        if all(term.kind == "const" for term in terms):
+            return machine.terms.const("".join(str(term.parts[0]) for term in terms))
+        return machine.terms.make("text", *terms)
+
+    return lift(of, *parts) if parts else machine.terms.const("")
+
+
+def _formatted(machine: Machine, node: ast.FormattedValue) -> Value:
+    value = machine.evaluate(node.value)
+    return value if node.format_spec is None else machine.site("formatted", node, value)
+
+
+def _named(machine: Machine, node: ast.NamedExpr) -> Value:
+    value = machine.evaluate(node.value)
+    assign(machine, node.target, value)
+    return value
+
+
+def _starred(machine: Machine, node: ast.Starred) -> Value:
+    return machine.evaluate(node.value)
+
+
+def _await(machine: Machine, node: ast.Await) -> Value:
+    return machine.evaluate(node.value)
+
+
+def _yield(machine: Machine, node: ast.Yield) -> Value:
+    value = machine.evaluate(node.value) if node.value else machine.terms.none
+    if machine.frame.receive is not None:
+        machine.frame.receive(value)
+    return machine.site("sent in", node)
+
+
+def _yield_from(machine: Machine, node: ast.YieldFrom) -> Value:
+    value = machine.evaluate(node.value)
+    if machine.frame.receive is not None:
+        machine.frame.receive(machine.site("each", node, value))
+    return machine.site("sent in", node)
+
+
+EXPRESSIONS: Mapping[type, Callable[..., Value]] = {
+    ast.Constant: _constant,
+    ast.Name: _name,
+    ast.Attribute: _attribute,
+    ast.Call: _call,
+    ast.BinOp: _binary,
+    ast.UnaryOp: _unary,
+    ast.Compare: _compare,
+    ast.BoolOp: _bool,
+    ast.IfExp: _conditional,
+    ast.Tuple: _tuple,
+    ast.List: _list,
+    ast.Set: _set,
+    ast.Dict: _dict,
+    ast.Lambda: _lambda,
+    ast.Subscript: _subscript,
+    ast.Slice: _slice,
+    ast.JoinedStr: _text,
+    ast.FormattedValue: _formatted,
+    ast.NamedExpr: _named,
+    ast.Starred: _starred,
+    ast.Await: _await,
+    ast.Yield: _yield,
+    ast.YieldFrom: _yield_from,
+    ast.ListComp: comprehend,
+    ast.SetComp: comprehend,
+    ast.DictComp: comprehend,
+    ast.GeneratorExp: comprehend,
+}

@@ -1,0 +1,212 @@
+"""Calls of libraries: what the tables of hvdkit.library say, carried out."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, Callable
+
+from hvdkit.job.arguments import Arguments
+from hvdkit.job.builtins import BUILTINS
+from hvdkit.job.columns import RANKS, Value, columns, lift
+from hvdkit.job.machine import Machine
+from hvdkit.job.names import assign
+from hvdkit.job.processes import number, variable
+from hvdkit.job.randomness import draw, draw_by, make_state, seed, state_key
+from hvdkit.job.record import Written
+from hvdkit.job.terms import Term
+from hvdkit.job.training import AVERAGES, from_root, make, meet, send_weights, set_weights, share
+from hvdkit.library import effect
+from hvdkit.library.effects import (
+    Asks,
+    Differs,
+    Draws,
+    Ends,
+    Fills,
+    Makes,
+    Pure,
+    Runs,
+    Seeds,
+    Sends,
+    Wraps,
+    Writes,
+)
+
+NOWHERE = ("/dev/null", "os.devnull")
+WRITING = frozenset("wax+")
+CALLED = ("function", "bound", "partial")  # what a library may call that it is given
+
+
+def call_library(machine: Machine, term: Term, given: Arguments, site: ast.AST) -> Value:
+    """Call a function or class of a library, or a builtin."""
+    name = str(term.parts[0])
+    builtin = BUILTINS.get(name)
+    if builtin is not None:
+        return builtin(machine, given, site)
+    if name in ("os.environ.get", "os.getenv"):
+        return variable(machine, given.positional[0], given.get(1, "default")) if given.positional else term
+    if name == "functools.wraps":
+        return machine.terms.make("decorator")
+    found = effect(name)
+    if found is None:
+        return unknown(machine, term, given, site)
+    return _EFFECTS[type(found)](machine, found, term, given, site)
+
+
+def decorate(machine: Machine, term: Term, given: Arguments, site: ast.AST) -> Value:
+    """Call what only gives a function another name: `functools.wraps(f)(g)`."""
+    return given.get(0) or machine.terms.none
+
+
+def unknown(machine: Machine, term: Term, given: Arguments, site: ast.AST) -> Value:
+    """A call that no table has: a term of its arguments. What it is given it may call."""
+    machine.risks += 1
+    for value in given:
+        machine.record.handed.update(columns(value))
+        if isinstance(value, Term) and value.kind in CALLED:
+            with machine.maybe(site, "called", value):
+                machine.call(value, Arguments([], more=True), site)
+    return machine.site("call", site, term, *given)
+
+
+def _draws(machine: Machine, found: Draws, term: Term, given: Arguments, site: ast.AST) -> Value:
+    return draw_by(machine, found, given, site)
+
+
+def _fills(machine: Machine, found: Fills, term: Term, given: Arguments, site: ast.AST) -> Value:
+    value = draw(machine, state_key("torch"), site)
+    for each in {*columns(given.get(0, "tensor") or machine.terms.none)}:
+        set_weights(machine, each, value, site)
+    return value
+
+
+def _seeds(machine: Machine, found: Seeds, term: Term, given: Arguments, site: ast.AST) -> Value:
+    return seed(machine, found, given, site)
+
+
+def _makes(machine: Machine, found: Makes, term: Term, given: Arguments, site: ast.AST) -> Value:
+    if found.kind == "sent":
+        model = given.get(0, "module") or machine.terms.none
+        for each in {*columns(model)}:
+            send_weights(machine, each)
+            machine.set_attribute(each, AVERAGES, machine.terms.true)
+        meet(machine, "weights", site)
+        return model
+    if found.kind == "share":
+        return machine.each(given.get(0) or machine.terms.none, lambda loader: share(machine, loader, site))
+    made = make(machine, found.kind, given, site)
+    if found.kind == "state":
+        make_state(machine, made, given, site)
+    return made
+
+
+def _asks(machine: Machine, found: Asks, term: Term, given: Arguments, site: ast.AST) -> Value:
+    return number(machine, found.what)
+
+
+def _differs(machine: Machine, found: Differs, term: Term, given: Arguments, site: ast.AST) -> Value:
+    return machine.own(found.what, site)
+
+
+def _writes(machine: Machine, found: Writes, term: Term, given: Arguments, site: ast.AST) -> Value:
+    path = given.get(found.place, found.name)
+    if path is not None and (found.mode < 0 or is_writing(given.get(found.mode, "mode"))):
+        write_file(machine, path, site)
+    machine.risks += 1
+    return machine.site("call", site, term, *given)
+
+
+def is_writing(mode: Value | None) -> bool:
+    """Whether a mode of open() is known to write."""
+    return mode is not None and any(
+        term.kind == "const" and bool(WRITING & {*str(term.parts[0])}) for term in columns(mode)
+    )
+
+
+def write_file(machine: Machine, path: Value, site: ast.AST) -> None:
+    """Record a file that is written."""
+    if any(
+        term.kind == "made" or str(term.parts[:1][0] if term.parts else "") in NOWHERE
+        for term in columns(path)
+    ):
+        return
+    machine.record.written.append(Written(machine.place(site), path, machine.active))
+
+
+def _sends(machine: Machine, found: Sends, term: Term, given: Arguments, site: ast.AST) -> Value:
+    name = str(term.parts[0]).rpartition(".")[2]
+    meet(machine, name, site)
+    first = given.get(0) or machine.terms.none
+    if found.weights:
+        for each in {term for value in given for term in columns(value)}:
+            send_weights(machine, each)
+        return from_root(first)
+    if found.gives == "nothing":
+        return machine.terms.none
+    if found.gives == "own":
+        return machine.site("call", site, term, *given)
+    agreed = from_root(first) if found.gives == "root" else _agreed(machine, site, first)
+    if found.in_place and given.nodes and not isinstance(given.nodes[0], ast.Starred):
+        _put_back(machine, given.nodes[0], agreed)
+    return agreed
+
+
+def _agreed(machine: Machine, site: ast.AST, value: Value) -> Value:
+    """What ranks find together: a term of all that they give."""
+    ranks = [columns(value)[rank] for rank in RANKS]
+    return machine.site("agreed", site, *dict.fromkeys(ranks))
+
+
+def _put_back(machine: Machine, node: ast.expr, value: Value) -> None:
+    """Write where an argument came from."""
+    while isinstance(node, ast.Attribute) and node.attr in ("data", "grad"):
+        node = node.value
+    if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
+        assign(machine, node, value)
+
+
+def _wraps(machine: Machine, found: Wraps, term: Term, given: Arguments, site: ast.AST) -> Value:
+    value = given.get(found.place, found.name)
+    if value is None:
+        return machine.site("call", site, term, *given)
+    if found.name == "optimizer":
+        for each in {*columns(value)}:
+            machine.set_attribute(each, AVERAGES, machine.terms.true)
+    return value
+
+
+def _pure(machine: Machine, found: Pure, term: Term, given: Arguments, site: ast.AST) -> Value:
+    if [*given]:
+        return lift(lambda *parts: machine.terms.make("call", term, term, *parts), *given)
+    return machine.terms.make("call", term, term)
+
+
+def _ends(machine: Machine, found: Ends, term: Term, given: Arguments, site: ast.AST) -> Value:
+    machine.stop()
+    return machine.terms.none
+
+
+def _runs(machine: Machine, found: Runs, term: Term, given: Arguments, site: ast.AST) -> Value:
+    if not given.positional:
+        return machine.terms.none
+    function, inner = given.positional[0], given.positional[1:]
+    if found.ranks:
+        passed = given.get(1, "args")
+        inner = [*passed.inner] if isinstance(passed, Term) and passed.kind == "tuple" else []
+        inner = [number(machine, "rank"), *inner]
+    return machine.call(function, Arguments(inner), site)
+
+
+_EFFECTS: dict[type, Callable[[Machine, Any, Term, Arguments, ast.AST], Value]] = {
+    Draws: _draws,
+    Fills: _fills,
+    Seeds: _seeds,
+    Makes: _makes,
+    Asks: _asks,
+    Differs: _differs,
+    Writes: _writes,
+    Sends: _sends,
+    Wraps: _wraps,
+    Pure: _pure,
+    Ends: _ends,
+    Runs: _runs,
+}

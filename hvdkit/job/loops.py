@@ -1,0 +1,252 @@
+"""Loops: known elements one by one; else one turn, and a second one with what the first one left."""
+
+from __future__ import annotations
+
+import ast
+from typing import Callable, Union
+
+from hvdkit.job.columns import RANKS, Value, columns, lift
+from hvdkit.job.containers import ITEMS, KEYS, elements, held, make_tuple, new, set_item
+from hvdkit.job.functions import run_generator
+from hvdkit.job.machine import Machine
+from hvdkit.job.names import assign
+from hvdkit.job.processes import numbered
+from hvdkit.job.record import Pass
+from hvdkit.job.store import Frame, Key
+from hvdkit.job.terms import Term
+from hvdkit.job.training import epoch_of, is_loader, share_of
+
+For = Union[ast.For, ast.AsyncFor]
+BROKE, SKIPPED = ":broke", ":skipped"
+Turn = Callable[[Value], None]
+
+
+def run_for(machine: Machine, node: For) -> None:
+    """`for target in iterable:`"""
+    iterable = machine.evaluate(node.iter)
+
+    def turn(value: Value) -> None:
+        assign(machine, node.target, value)
+        machine.execute(node.body)
+
+    _loop(machine, node, lambda body: _over(machine, node, iterable, body), turn)
+    if node.orelse:
+        machine.execute(node.orelse)
+
+
+def run_while(machine: Machine, node: ast.While) -> None:
+    """`while test:`"""
+
+    def turn(value: Value) -> None:
+        test = machine.evaluate(node.test)
+        left = (machine.frame, (BROKE, node))
+        machine.fork(test, lambda: machine.execute(node.body), lambda: machine.jump(left))
+
+    _loop(machine, node, lambda body: _twice(machine, node, machine.terms.none, body), turn)
+    if node.orelse:
+        machine.execute(node.orelse)
+
+
+def leave_loop(machine: Machine, node: ast.Break | ast.Continue) -> None:
+    """`break`, `continue`."""
+    kind = BROKE if isinstance(node, ast.Break) else SKIPPED
+    key = next((key for key in reversed(machine.frame.jumps) if _is_of(key, kind)), None)
+    if key is not None:
+        machine.jump(key)
+
+
+def _is_of(key: Key, kind: str) -> bool:
+    return isinstance(key[1], tuple) and key[1][0] == kind
+
+
+def _loop(machine: Machine, node: ast.stmt, iterate: Callable[[Turn], None], turn: Turn) -> None:
+    """Run the turns of a loop. A break ends it, and a continue a turn, for the processes that come there."""
+    frame = machine.frame
+    broke, skipped = (frame, (BROKE, node)), (frame, (SKIPPED, node))
+    false = machine.terms.false
+    machine.store.put(broke, false)
+    gate = machine.gate
+    frame.jumps += [broke, skipped]
+
+    def one(value: Value) -> None:
+        machine.store.put(skipped, false)
+        if frame.jumped:
+            machine.close_gate(frame)
+        if machine.is_running:
+            turn(value)
+
+    iterate(one)
+    frame.jumps = frame.jumps[:-2]
+    machine.gate = gate
+    if frame.jumped:
+        machine.close_gate(frame)
+
+
+def _over(machine: Machine, node: ast.AST, iterable: Value, body: Turn) -> None:
+    """Run a body for what is iterated over."""
+    known = elements(machine, iterable)
+    if known is not None:
+        path = machine.path
+        for value, there in known:
+            machine.path = lift(machine.terms.both, path, there)
+            if machine.is_running:
+                body(value)
+            path = lift(_back, path, there, machine.path, machine.terms.false)
+        machine.path = path
+        return
+    if isinstance(iterable, Term) and iterable.kind == "generator":
+        run_generator(machine, iterable, node, body)
+        return
+    begins(machine, node, iterable)
+    _twice(machine, node, element(machine, node, iterable), body)
+
+
+def _back(path: Term, there: Term, now: Term, false: Term) -> Term:
+    """The path behind a turn: as in front of it, unless the turn ended the process."""
+    return now if now is false and there is not false else path
+
+
+def begins(machine: Machine, node: ast.AST, iterable: Value) -> None:
+    """Record that a pass over a loader begins."""
+    for term in {columns(iterable)[rank] for rank in RANKS}:
+        for inner in _wrapped(term):
+            if is_loader(inner):
+                epoch, told = epoch_of(machine, inner)
+                share = share_of(machine, inner)
+                found = Pass(machine.place(node), inner, iterable, share, machine.loops, epoch, told)
+                machine.record.passes.append(found)
+
+
+def _wrapped(term: Term) -> list[Term]:
+    """What is iterated over where something wraps it: `enumerate(loader)`, `tqdm(loader)`."""
+    found = [term]
+    for each in found:
+        if each.kind in ("enumerate", "zip", "call", "each"):
+            found += [part for part in each.inner if part not in found]
+    return found
+
+
+def element(machine: Machine, node: ast.AST, iterable: Value) -> Value:
+    """An element of what is iterated over, in some turn."""
+    return lift(
+        lambda term, process: _element(machine, node, term, process),
+        held(machine, iterable),
+        numbered(machine),
+    )
+
+
+def _element(machine: Machine, node: ast.AST, term: Term, process: Term) -> Term:
+    terms = machine.terms
+    if term.kind == "zip":
+        return terms.make("tuple", *(_element(machine, node, part, process) for part in term.inner))
+    if term.kind == "enumerate":
+        return terms.make("tuple", terms.make("each", node), _element(machine, node, term.inner[0], process))
+    if is_loader(term):
+        place = process.parts[0]
+        assert isinstance(place, int)
+        return terms.make("each", node, term, columns(share_of(machine, term))[place])
+    return terms.make("each", node, term)
+
+
+def _twice(machine: Machine, node: ast.AST, value: Value, body: Turn) -> None:
+    """One turn, and where it changed what was there before, one more with what it left."""
+    store, loops = machine.store, machine.loops
+    machine.loops = (*loops, node)
+    before = store.begin()
+    body(value)
+    written = store.keep(before)
+    changed = {key: old for key, old in written.items() if old is not None and _widens(key)}
+    for key, old in changed.items():
+        now = store.values[key]
+        if now is not old:
+            store.put(key, lift(lambda was, left, key=key: _turn(machine, node, key, was, left), old, now))
+    if changed and machine.is_running:
+        body(value)
+    machine.loops = loops
+
+
+def _widens(key: Key) -> bool:
+    """Whether a key is of the program: not whether a call returned or a loop was left."""
+    return not isinstance(key[1], tuple) and not (isinstance(key[0], Frame) and str(key[1]).startswith(":"))
+
+
+def _turn(machine: Machine, node: ast.AST, key: Key, was: Term, left: Term) -> Term:
+    """What is there in some later turn."""
+    if was is left:
+        return was
+    return machine.terms.make("turn", node, key, was, left)
+
+
+def comprehend(machine: Machine, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> Value:
+    """A comprehension: its elements, where it is known over what it runs."""
+    outer = machine.frame
+    frame = Frame(outer.module, outer, node, machine.gate)
+    found: list[Value] = []
+    made = new(machine, "dict", node) if isinstance(node, ast.DictComp) else None
+    if made is not None:
+        machine.write((made, KEYS), machine.terms.make("tuple"))
+    known = _clauses(machine, node, frame, 0, found, made)
+    machine.frame = outer
+    if made is not None:
+        if not known:
+            values = machine.read((made, KEYS)) or machine.terms.none
+            machine.write((made, KEYS), machine.site("items of", node, *_all_values(machine, made, values)))
+        return made
+    listed = new(machine, "set" if isinstance(node, ast.SetComp) else "list", node)
+    machine.write((listed, ITEMS), make_tuple(machine, found))
+    if not known:
+        all_of = (
+            lift(lambda *parts: machine.terms.make("items of", node, *parts), *found)
+            if found
+            else machine.site("items of", node)
+        )
+        machine.write((listed, ITEMS), all_of)
+    return listed
+
+
+def _all_values(machine: Machine, made: Term, keys: Value) -> list[Value]:
+    """The values of a dictionary, as far as they are known."""
+    held_by = [machine.read((made, key)) for key in (keys.inner if isinstance(keys, Term) else ())]
+    return [value for value in held_by if value is not None]
+
+
+def _clauses(
+    machine: Machine, node: ast.expr, frame: Frame, place: int, found: list[Value], made: Term | None
+) -> bool:
+    """Run the clauses of a comprehension from one on; whether all elements are known."""
+    generators = node.generators  # type: ignore[attr-defined]
+    if place == len(generators):
+        _element_of(machine, node, found, made)
+        return True
+    clause = generators[place]
+    iterable = machine.evaluate(clause.iter)
+    machine.frame = frame
+    known = elements(machine, iterable)
+    turns = [value for value, _ in known] if known is not None else [element(machine, node, iterable)]
+    if known is None:
+        begins(machine, node, iterable)
+    every = known is not None
+    for value in turns:
+        assign(machine, clause.target, value)
+        test: Value = machine.terms.true
+        for each in clause.ifs:
+            test = lift(machine.terms.both, test, machine.condition(machine.evaluate(each)))
+        every = every and test in (machine.terms.true, machine.terms.false)
+        inner = _where(machine, test, lambda: _clauses(machine, node, frame, place + 1, found, made))
+        every = every and inner
+    return every
+
+
+def _where(machine: Machine, test: Value, run: Callable[[], bool]) -> bool:
+    """Run something where a test holds; whether all that it found is known."""
+    found: list[bool] = []
+    machine.fork(test, lambda: found.append(run()), lambda: None)
+    return all(found)
+
+
+def _element_of(machine: Machine, node: ast.expr, found: list[Value], made: Term | None) -> None:
+    if isinstance(node, ast.DictComp):
+        assert made is not None
+        set_item(machine, made, machine.evaluate(node.key), machine.evaluate(node.value))
+    else:
+        found.append(machine.evaluate(node.elt))  # type: ignore[attr-defined]

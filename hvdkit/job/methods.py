@@ -1,0 +1,358 @@
+"""Methods of what libraries gave: models, optimizers, samplers, random generators, paths, lists, texts."""
+
+from __future__ import annotations
+
+import ast
+from typing import Callable
+
+from hvdkit.job.arguments import Arguments
+from hvdkit.job.columns import Split, Value, columns, joined, lift
+from hvdkit.job.containers import (
+    ITEMS,
+    KEYS,
+    append,
+    elements,
+    extend,
+    get_item,
+    held,
+    make_list,
+    make_tuple,
+    set_item,
+)
+from hvdkit.job.libraries import CALLED, is_writing, unknown, write_file
+from hvdkit.job.machine import Machine
+from hvdkit.job.operators import FAILS
+from hvdkit.job.processes import ENVIRONMENT, variable
+from hvdkit.job.randomness import STATE, draw, draw_order, state_key
+from hvdkit.job.terms import Term
+from hvdkit.job.training import AVERAGES, EPOCH, backward, meet, parts, root, set_weights, snapshot
+
+Method = Callable[[Machine, Term, Arguments, ast.AST], Value]
+# Of a text, without those that may give a long one.
+OF_TEXT = frozenset(
+    (
+        "startswith",
+        "endswith",
+        "lower",
+        "upper",
+        "strip",
+        "lstrip",
+        "rstrip",
+        "title",
+        "capitalize",
+        "isdigit",
+    )
+)
+
+
+def call_method(machine: Machine, term: Term, given: Arguments, site: ast.AST) -> Value:
+    """Call `holder.name(...)` where the program itself defines no such method."""
+    name, holder = term.parts
+    assert isinstance(name, str) and isinstance(holder, Term)
+    container = CONTAINERS.get(holder.kind, {}).get(name)
+    if container is not None:
+        return container(machine, holder, given, site)
+    method = METHODS.get(name)
+    if method is not None:
+        return method(machine, holder, given, site)
+    if holder.kind == "const" and name in OF_TEXT:
+        return _of_text(machine, holder, name, given, site)
+    if holder.kind == "made" and holder.parts[0] == "state" and name not in ("get_state", "set_state"):
+        return _of_state(machine, holder, name, given, site)
+    return unknown(machine, term, given, site)
+
+
+# Terms of these kinds have no attributes that a program set, and no weights.
+PLAIN = frozenset(("call", "each", "op", "text", "agreed"))
+
+
+def call_alike(machine: Machine, callee: Split, given: Arguments, site: ast.AST) -> Value | None:
+    """Call one method of what differs by process, at once for all; None where it takes each apart."""
+    names = {
+        term.parts[0] if term.kind == "attribute" and term.inner[0].kind in PLAIN else None for term in callee
+    }
+    name = names.pop()
+    if names or not isinstance(name, str):
+        return None
+    holder = joined([term.inner[0] for term in callee])
+    if name == "backward":
+        backward(machine, holder, site)
+        return machine.terms.none
+    if METHODS.get(name) is _same:
+        return holder
+    if name in METHODS or any(isinstance(value, Term) and value.kind in CALLED for value in given):
+        return None
+    machine.risks += 1
+    return machine.site("call", site, callee, *given)
+
+
+def _of_text(machine: Machine, holder: Term, name: str, given: Arguments, site: ast.AST) -> Value:
+    def of(*terms: Term) -> Term:
+        if all(term.kind == "const" for term in terms):
+            try:
+                return machine.terms.const(getattr(holder.parts[0], name)(*(term.parts[0] for term in terms)))
+            except (*FAILS, AttributeError):
+                machine.risks += 1
+        return machine.terms.make("call", name, holder, *terms)
+
+    return lift(of, *given) if [*given] else of()
+
+
+ORDERS = ("permutation", "permuted", "shuffle", "choice", "sample", "choices")
+
+
+def _of_state(machine: Machine, holder: Term, name: str, given: Arguments, site: ast.AST) -> Value:
+    """A draw from a generator of its own."""
+    if name in ("manual_seed", "seed"):
+        number = given.get(0, "seed")
+        seeded = machine.own("a random seed", site) if number is None else number
+        machine.write((holder, STATE), lift(lambda term: machine.terms.make("seeded", term), seeded))
+        return holder
+    if name in ORDERS:
+        return draw_order(machine, (holder, STATE), given, site, False, name == "shuffle")
+    return draw(machine, (holder, STATE), site, *given.positional)
+
+
+def _backward(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
+    backward(machine, holder, site)
+    for value in given:
+        backward(machine, value, site)
+    return machine.terms.none
+
+
+def _same(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
+    return holder
+
+
+def _weights_of(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
+    """`model.state_dict()`, `model.parameters()`: the weights themselves, and no copy."""
+    return machine.terms.make("weights of", holder)
+
+
+def _load(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
+    """`model.load_state_dict(state)`."""
+    machine.risks += 1
+    value = given.get(0, "state_dict")
+    if value is not None and parts(machine, root(holder)):
+
+        def of(term: Term) -> Value:
+            return (snapshot(machine, term) if term.kind == "weights of" else None) or term
+
+        set_weights(machine, holder, machine.each(value, of), site)
+    return machine.terms.none
+
+
+def _set_epoch(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
+    value = given.get(0, "epoch")
+    if value is not None:
+        machine.set_attribute(holder, EPOCH, value)
+        machine.told[holder] = machine.place(site)
+    return machine.terms.none
+
+
+def _step(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
+    """`optimizer.step()`, and `scaler.step(optimizer)`, of one that averages."""
+    for term in (holder, *(part for value in given for part in columns(value))):
+        if machine.read((term, AVERAGES)) is machine.terms.true:
+            meet(machine, "gradients", site)
+            break
+    return machine.site("call", site, holder)
+
+
+def _in_place(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
+    """`parameter.data.copy_(other)` and the like."""
+    if parts(machine, root(holder)):
+        before = snapshot(machine, holder) or machine.terms.unset
+        others = [(snapshot(machine, value) if isinstance(value, Term) else None) or value for value in given]
+        name = site.func.attr if isinstance(site, ast.Call) and isinstance(site.func, ast.Attribute) else ""
+        of = others if name == "copy_" else [before, *others]
+        set_weights(
+            machine, holder, lift(lambda *terms: machine.terms.make("moved", site, *terms), *of), site
+        )
+    return holder
+
+
+def _drawn_in_place(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
+    """`parameter.data.normal_()`."""
+    value = draw(machine, state_key("torch"), site)
+    if parts(machine, root(holder)):
+        set_weights(machine, holder, value, site)
+    return holder
+
+
+def _clone(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
+    """`parameter.detach().clone()`: the weights as they are now."""
+    return snapshot(machine, holder) or holder
+
+
+def _apply(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
+    """`model.apply(function)`."""
+    function = given.get(0, "fn")
+    if function is not None:
+        machine.call(function, Arguments([holder]), site)
+    return holder
+
+
+def _write(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
+    """`path.write_text(text)`."""
+    write_file(machine, holder, site)
+    return machine.terms.none
+
+
+def _write_first(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
+    """`frame.to_csv(path)`."""
+    path = given.get(0)
+    if path is not None:
+        write_file(machine, path, site)
+    return machine.terms.none
+
+
+def _open(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
+    """`path.open("w")`."""
+    machine.risks += 1
+    if is_writing(given.get(0, "mode")):
+        write_file(machine, holder, site)
+    return machine.site("call", site, holder, *given)
+
+
+def _get(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
+    key = given.get(0)
+    if key is None:
+        return machine.terms.none
+    if holder.kind == "library" and holder.parts[0] == ENVIRONMENT:
+        return variable(machine, key, given.get(1))
+    default = given.get(1) or machine.terms.none
+    keys = machine.read((holder, KEYS))
+    if isinstance(key, Term) and isinstance(keys, Term) and keys.kind == "tuple" and key.kind == "const":
+        return get_item(machine, holder, key) if key in keys.parts else default
+    return get_item(machine, holder, key)
+
+
+def _append(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
+    if given.positional:
+        append(machine, holder, given.positional[-1])
+    return machine.terms.none
+
+
+def _extend(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
+    if given.positional:
+        extend(machine, holder, given.positional[0])
+    return machine.terms.none
+
+
+def _sort(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
+    machine.write(
+        (holder, ITEMS), lift(lambda term: machine.terms.make("sorted", term), held(machine, holder))
+    )
+    return machine.terms.none
+
+
+def _keys(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
+    return held(machine, holder)
+
+
+def _values(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
+    keys = elements(machine, holder)
+    if keys is None:
+        return machine.terms.make("values of", holder)
+    return make_list(machine, site, [get_item(machine, holder, key) for key, _ in keys])
+
+
+def _pairs(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
+    keys = elements(machine, holder)
+    if keys is None:
+        return machine.terms.make("items of", holder)
+    return make_list(
+        machine, site, [make_tuple(machine, [key, get_item(machine, holder, key)]) for key, _ in keys]
+    )
+
+
+def _update(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
+    more = given.get(0)
+    keys = elements(machine, more) if isinstance(more, Term) and more.kind == "dict" else None
+    if keys is not None and isinstance(more, Term):
+        for key, _ in keys:
+            set_item(machine, holder, key, get_item(machine, more, key))
+    elif more is not None:
+        machine.write((holder, KEYS), machine.site("updated", site, more))
+    for name, value in given.named.items():
+        set_item(machine, holder, machine.terms.const(name), value)
+    return machine.terms.none
+
+
+def _setdefault(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
+    key = given.get(0)
+    keys = elements(machine, holder)
+    if key is not None and keys is not None and all(key is not each for each, _ in keys):
+        set_item(machine, holder, key, given.get(1) or machine.terms.none)
+    return get_item(machine, holder, key) if key is not None else machine.terms.none
+
+
+CONTAINERS: dict[str, dict[str, Method]] = {
+    "list": {"append": _append, "insert": _append, "extend": _extend, "sort": _sort},
+    "set": {"add": _append, "update": _extend},
+    "dict": {
+        "get": _get,
+        "keys": _keys,
+        "values": _values,
+        "items": _pairs,
+        "update": _update,
+        "setdefault": _setdefault,
+    },
+    "library": {"get": _get},
+    # A ModuleList, Sequential and the like.
+    "made": {"append": lambda machine, holder, given, site: _add_part(machine, holder, given)},
+}
+
+
+def _add_part(machine: Machine, holder: Term, given: Arguments) -> Value:
+    machine.set_attribute(holder, f"part {len(machine.members.get(holder, ()))}", given.positional[-1])
+    return holder
+
+
+METHODS: dict[str, Method] = {
+    "backward": _backward,
+    "apply": _apply,
+    "load_state_dict": _load,
+    "set_epoch": _set_epoch,
+    "step": _step,
+    "write_text": _write,
+    "write_bytes": _write,
+    "to_csv": _write_first,
+    "to_pickle": _write_first,
+    "to_json": _write_first,
+    "savefig": _write_first,
+    "open": _open,
+    "clone": _clone,
+    **dict.fromkeys(
+        (
+            "to",
+            "cuda",
+            "cpu",
+            "half",
+            "float",
+            "double",
+            "bfloat16",
+            "eval",
+            "train",
+            "requires_grad_",
+            "detach",
+        ),
+        _same,
+    ),
+    **dict.fromkeys(
+        (
+            "state_dict",
+            "parameters",
+            "named_parameters",
+            "buffers",
+            "named_buffers",
+            "modules",
+            "named_modules",
+        ),
+        _weights_of,
+    ),
+    **dict.fromkeys(("copy_", "mul_", "add_", "sub_", "div_", "lerp_", "zero_", "fill_"), _in_place),
+    **dict.fromkeys(("normal_", "uniform_", "bernoulli_", "exponential_", "random_"), _drawn_in_place),
+    "reset_parameters": _drawn_in_place,
+}

@@ -1,0 +1,96 @@
+"""Operators on terms: computed where both sides are constants, and else a term of them."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Hashable
+from typing import Any, Callable
+
+from hvdkit.job.terms import Term, Terms
+
+BINARY: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+}
+COMPARED: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Is: lambda one, two: one is two if one is None or two is None else one == two,
+    ast.IsNot: lambda one, two: one is not two if one is None or two is None else one != two,
+    ast.In: lambda one, two: one in two,
+    ast.NotIn: lambda one, two: one not in two,
+}
+OPPOSITE = {ast.NotEq: ast.Eq, ast.IsNot: ast.Is, ast.NotIn: ast.In, ast.GtE: ast.Lt, ast.LtE: ast.Gt}
+NUMBERS = (bool, int, float)
+FAILS = (TypeError, ValueError, ArithmeticError, LookupError)
+# Of what a term of this kind is, None is never one.
+SOMETHING = frozenset(
+    ("object", "made", "list", "dict", "tuple", "function", "class", "bound", "module", "text", "partial")
+)
+
+
+def binary(terms: Terms, kind: type, one: Term, two: Term) -> Term:
+    """`one + two` and the like."""
+    if one.kind == "const" and two.kind == "const" and kind in BINARY:
+        left, right = one.parts[0], two.parts[0]
+        if (isinstance(left, NUMBERS) and isinstance(right, NUMBERS)) or (
+            kind is ast.Add and isinstance(left, str) and isinstance(right, str)
+        ):
+            found = _computed(terms, BINARY[kind], left, right)
+            if found is not None:
+                return found
+    if kind is ast.Add and one.kind == "tuple" and two.kind == "tuple":
+        return terms.make("tuple", *one.parts, *two.parts)
+    return terms.make("op", kind.__name__, one, two)
+
+
+def compared(terms: Terms, kind: type, one: Term, two: Term) -> Term:
+    """`one == two` and the like, as a condition."""
+    if one.kind == "const" and two.kind == "const":
+        found = _computed(terms, COMPARED[kind], one.parts[0], two.parts[0])
+        if found is not None:
+            return found
+    if kind in OPPOSITE:
+        return terms.negated(compared(terms, OPPOSITE[kind], one, two))
+    if kind is ast.In and two.kind == "tuple" and one.kind == "const":
+        if all(isinstance(part, Term) and part.kind == "const" for part in two.parts):
+            return terms.truth(one in two.parts)
+    if kind is ast.Is and terms.none in (one, two):
+        other = two if one is terms.none else one
+        if other.kind in SOMETHING:
+            return terms.false
+    if kind in (ast.Is, ast.Eq) and one is two and kind is ast.Is:
+        return terms.true
+    return terms.make("compare", kind.__name__, one, two)
+
+
+def _computed(
+    terms: Terms, function: Callable[[Any, Any], Any], left: Hashable, right: Hashable
+) -> Term | None:
+    try:
+        return terms.const(function(left, right))
+    except FAILS:
+        return None
+
+
+def unary(terms: Terms, kind: type, term: Term) -> Term:
+    """`-x`, `+x`, `~x`."""
+    if term.kind == "const" and isinstance(term.parts[0], NUMBERS):
+        value = term.parts[0]
+        if kind is ast.USub:
+            return terms.const(-value)
+        if kind is ast.UAdd:
+            return terms.const(+value)
+    return terms.make("op", kind.__name__, term)

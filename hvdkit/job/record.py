@@ -1,0 +1,105 @@
+"""The record of a run: what each process drew, read, sent, computed and wrote, in order."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import field
+
+from hvdkit.dataclass import dataclass
+from hvdkit.job.columns import Value
+from hvdkit.job.store import Module
+from hvdkit.job.terms import Term
+
+Place = tuple[Module, ast.AST]
+
+
+@dataclass(frozen=True)
+class Written:
+    """A file that is written. active: the condition under which each process writes it."""
+
+    place: Place
+    path: Value
+    active: Value
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """An order, or a choice of samples, that is drawn. state: what it is drawn from.
+
+    splits: whether it divides data in parts.
+    """
+
+    place: Place
+    value: Value
+    state: Value
+    active: Value
+    splits: bool = False
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What a loader loads from.
+
+    terms: all that decides it, by rank. unsorted: of those of rank 0, what nothing sorts on the way to the
+    loader. divides: whether its sampler divides it.
+    """
+
+    place: Place
+    terms: tuple[frozenset[Term], ...]
+    unsorted: frozenset[Term]
+    divides: bool
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Weights that are not the same on all ranks, in a backward pass or at the end of a training.
+
+    made: where the part of the model was constructed. changed: what wrote them after that.
+    """
+
+    made: Place
+    changed: Place | None
+    value: Value
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One pass over a loader. loops: those around it, outermost first.
+
+    over: what is iterated, which may wrap the loader. share: what tells apart what each process loads.
+    epoch: the argument of set_epoch, which was called at `told`; None where it was not, or need not be.
+    """
+
+    place: Place
+    loader: Term
+    over: Value
+    share: Value
+    loops: tuple[ast.AST, ...]
+    epoch: Value | None
+    told: Place | None
+
+
+@dataclass(frozen=True)
+class Met:
+    """A collective. active: the condition under which each process comes to it."""
+
+    place: Place
+    name: str
+    active: Value
+
+
+@dataclass(eq=False)
+class Record:
+    """What a run found. places: the file of a node in a term. trace: the collectives of each process."""
+
+    written: list[Written] = field(default_factory=list)
+    drawn: list[Drawn] = field(default_factory=list)
+    weights: list[Weights] = field(default_factory=list)
+    passes: list[Pass] = field(default_factory=list)
+    met: list[Met] = field(default_factory=list)
+    trained: list[Value] = field(default_factory=list)  # the losses of all backward passes
+    handed: set[Term] = field(default_factory=set)  # what a call that no table has was given
+    calls: dict[ast.AST, list[tuple[Value, Value]]] = field(default_factory=dict)  # with path and gate
+    loaded: list[Loaded] = field(default_factory=list)
+    places: dict[ast.AST, Module] = field(default_factory=dict)
+    trace: Value | None = None

@@ -1,0 +1,69 @@
+"""Run a program on paper, from the file that is started."""
+
+from __future__ import annotations
+
+import ast
+
+from hvdkit.job.arguments import Arguments
+from hvdkit.job.columns import Value
+from hvdkit.job.expressions import EXPRESSIONS
+from hvdkit.job.functions import call_bound, call_class, call_function, call_object, call_partial
+from hvdkit.job.imports import run_module
+from hvdkit.job.libraries import call_library, decorate, unknown
+from hvdkit.job.machine import Call, CannotFollow, Find, Machine
+from hvdkit.job.methods import call_alike, call_method
+from hvdkit.job.randomness import start
+from hvdkit.job.record import Record
+from hvdkit.job.statements import STATEMENTS
+from hvdkit.job.store import Module
+from hvdkit.job.terms import Term
+from hvdkit.job.training import TRACE, check_weights, loaded
+
+
+def run(entry: Module, find: Find) -> Record:
+    """The record of a program. Raises: CannotFollow.
+
+    find: the module of the program that an import in a module means; None for a library's.
+    """
+    machine = Machine(STATEMENTS, EXPRESSIONS, CALLS, call_alike, find)
+    machine.frame = entry.frame
+    start(machine)
+    machine.modules[entry.name] = entry
+    machine.started.add(entry.name)
+    run_module(machine, entry, "__main__")
+    _end(machine)
+    return machine.record
+
+
+def _end(machine: Machine) -> None:
+    """What is there at the end of a run."""
+    machine.record.trace = machine.store.values.get(TRACE)
+    machine.record.loaded += loaded(machine)
+    for part in machine.trained:
+        check_weights(machine, part)
+
+
+def _call_any(machine: Machine, term: Term, given: Arguments, site: ast.AST) -> Value:
+    """Call one of several: each of them may be called."""
+    key, *candidates = term.inner
+    found = []
+    for candidate in candidates:
+        with machine.maybe(site, "chosen", key, candidate):
+            found.append(machine.call(candidate, given, site))
+    return machine.site("call", site, term, *given) if found else machine.terms.none
+
+
+CALLS: dict[str, Call] = {
+    "function": call_function,
+    "bound": call_bound,
+    "partial": call_partial,
+    "class": call_class,
+    "object": call_object,
+    "library": call_library,
+    "decorator": decorate,
+    "attribute": call_method,
+    "any": _call_any,
+    "": unknown,
+}
+
+__all__ = ["CannotFollow", "Module", "run"]

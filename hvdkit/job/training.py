@@ -1,0 +1,241 @@
+"""Models, loaders, samplers and optimizers: what a training works with."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Hashable, Iterator, Sequence
+
+from hvdkit.job.arguments import Arguments
+from hvdkit.job.columns import RANKS, Value, alike, columns, joined, lift
+from hvdkit.job.containers import ITEMS, KEYS
+from hvdkit.job.machine import Machine
+from hvdkit.job.processes import number
+from hvdkit.job.randomness import draw, state_key
+from hvdkit.job.record import Loaded, Met, Place, Weights
+from hvdkit.job.terms import Term, within
+
+WEIGHTS, EPOCH, AVERAGES, ARGUMENTS = ":weights", ":epoch", ":averages", ":arguments"
+TRACE = ("collectives", "")
+PARAMETERS = {
+    "loader": ("dataset", "batch_size", "shuffle", "sampler", "batch_sampler"),
+    "sampler": ("dataset", "num_replicas", "rank", "shuffle", "seed", "drop_last"),
+    "optimizer": ("params",),
+}
+
+HOLDERS = ("object", "made", "list", "dict", "tuple")  # what may be a model, or several
+
+
+def make(machine: Machine, kind: str, given: Arguments, site: ast.AST) -> Term:
+    """An object of a library."""
+    made = machine.terms.make("made", kind, site, machine.context)
+    machine.record.places.setdefault(site, machine.frame.module)
+    machine.members.setdefault(made, {})
+    names = PARAMETERS.get(kind, ())
+    for name, value in (*zip(names, given.positional), *given.named.items()):
+        machine.set_attribute(made, name, value)
+    if kind in ("layer", "parameter"):
+        of = given.get(0, "data")
+        drawn = of if kind == "parameter" and of is not None else draw(machine, state_key("torch"), site)
+        machine.write((made, WEIGHTS), drawn)
+    if kind == "parts":
+        machine.set_attribute(
+            made,
+            ARGUMENTS,
+            lift(lambda *terms: machine.terms.make("tuple", *terms), *given)
+            if [*given]
+            else machine.terms.none,
+        )
+    return made
+
+
+def share(machine: Machine, loader: Term, site: ast.AST) -> Term:
+    """A copy of a loader that loads the share of each rank."""
+    sampler = make(machine, "sampler", Arguments([]), site)
+    held_by = {name: machine.read((loader, name)) for name in ("dataset", "batch_size", "shuffle")}
+    named = {name: value for name, value in held_by.items() if value is not None}
+    machine.set_attribute(sampler, "shuffle", named.get("shuffle", machine.terms.false))
+    return make(machine, "loader", Arguments([], {**named, "sampler": sampler}), site)
+
+
+def is_loader(term: Term) -> bool:
+    """Whether a term is a DataLoader."""
+    return term.kind == "made" and term.parts[0] == "loader"
+
+
+def is_sampler(value: Value | None) -> bool:
+    """Whether a value is a DistributedSampler."""
+    return isinstance(value, Term) and value.kind == "made" and value.parts[0] == "sampler"
+
+
+def share_of(machine: Machine, loader: Term) -> Value:
+    """What tells apart what each process loads, as far as it is known."""
+    sampler = machine.read((loader, "sampler")) or machine.read((loader, "batch_sampler"))
+    if sampler is not None and sampler is not machine.terms.none:
+        if is_sampler(sampler):
+            assert isinstance(sampler, Term)
+            return machine.read((sampler, "rank")) or number(machine, "rank")
+        return sampler
+    shuffle = machine.read((loader, "shuffle"))
+    dataset = machine.read((loader, "dataset")) or machine.terms.none
+    if shuffle is not None and shuffle is not machine.terms.false:
+        return number(machine, "rank")  # an own order
+    return dataset
+
+
+def epoch_of(machine: Machine, loader: Term) -> tuple[Value | None, Place | None]:
+    """What set_epoch was called with for the sampler of a loader, and where; None where nothing is set."""
+    sampler = machine.read((loader, "sampler"))
+    if not isinstance(sampler, Term) or not is_sampler(sampler):
+        return None, None
+    if machine.read((sampler, "shuffle")) is machine.terms.false:
+        return None, None
+    return machine.read((sampler, EPOCH)), machine.told.get(sampler)
+
+
+def root(term: Term) -> Term:
+    """The object whose weights a term is about: `model.module.state_dict()`, a parameter of it."""
+    while term.kind in ("attribute", "weights of", "each", "item", "items of", "base"):
+        inner = [*term.inner]
+        if not inner:
+            break
+        term = inner[-1] if term.kind in ("attribute", "base") else inner[0]
+    return term
+
+
+def parts(machine: Machine, term: Term) -> list[Term]:
+    """A model and all inside of it that has weights."""
+    found: dict[Term, None] = {}
+    seen: set[Term] = set()
+    waiting = [term]
+    while waiting:
+        holder = waiting.pop()
+        if holder in seen:
+            continue
+        seen.add(holder)
+        if (holder, WEIGHTS) in machine.store.values:
+            found[holder] = None
+        waiting += _held_by(machine, holder)
+    return [*found]
+
+
+def _held_by(machine: Machine, holder: Term) -> Iterator[Term]:
+    """What an object or a container holds; of any other term what it is made of."""
+    if holder.kind not in ("object", "made"):
+        yield from holder.inner
+    names: list[Hashable] = [*machine.members.get(holder, ())]
+    if holder.kind in ("list", "set"):
+        names.append(ITEMS)
+    if holder.kind == "dict":
+        keys = machine.store.values.get((holder, KEYS))
+        names += [KEYS, *(keys.inner if isinstance(keys, Term) else ())]
+    for name in names:
+        value = machine.store.values.get((holder, name))
+        if value is not None:
+            yield from {*columns(value)}
+
+
+def snapshot(machine: Machine, term: Term) -> Value | None:
+    """The weights of a model as they are now; None where the term has none."""
+    holder = root(term)
+    found = parts(machine, holder) if holder.kind in HOLDERS else []
+    weights = [machine.read((part, WEIGHTS)) or machine.terms.unset for part in found]
+    if not weights:
+        return None
+    return (
+        weights[0]
+        if len(weights) == 1
+        else lift(lambda *all_of: machine.terms.make("weights", *all_of), *weights)
+    )
+
+
+def set_weights(machine: Machine, term: Term, value: Value, site: ast.AST) -> None:
+    """Write the weights of a model, all of them."""
+    for part in parts(machine, root(term)):
+        machine.write((part, WEIGHTS), value)
+        machine.changed[part] = machine.place(site)
+
+
+def send_weights(machine: Machine, term: Term) -> None:
+    """Give all ranks rank 0's weights, of all models that an argument is made of."""
+    for part in parts(machine, term):
+        weights = machine.read((part, WEIGHTS))
+        if weights is not None:
+            machine.write((part, WEIGHTS), from_root(weights))
+
+
+def from_root(value: Value) -> Value:
+    """What rank 0 has, for all ranks."""
+    terms = [*columns(value)]
+    return joined([terms[0], *(terms[RANKS[0]] for _ in RANKS)])
+
+
+def meet(machine: Machine, name: str, site: ast.AST) -> None:
+    """A collective: each process that comes here takes part in it."""
+    trace = machine.read(TRACE) or machine.terms.make("no collective")
+    machine.write(TRACE, lift(lambda before: machine.terms.make("met", name, before), trace))
+    machine.record.met.append(Met(machine.place(site), name, machine.active))
+
+
+def backward(machine: Machine, loss: Value, site: ast.AST) -> None:
+    """A backward pass: the models in its loss are trained, or used by what is trained."""
+    if loss in machine.losses:
+        if machine.losses[loss]:
+            meet(machine, "gradients", site)
+        return
+    machine.record.trained.append(loss)
+    averages = False
+    for holder in {
+        term for column in {*columns(loss)} for term in within(column) if term.kind in ("object", "made")
+    }:
+        for part in parts(machine, holder):
+            machine.trained[part] = None
+            check_weights(machine, part)
+        averages = averages or machine.read((holder, AVERAGES)) is machine.terms.true
+    machine.losses[loss] = averages
+    if averages:
+        meet(machine, "gradients", site)
+
+
+def check_weights(machine: Machine, part: Term) -> None:
+    """Record weights that are not the same on all ranks."""
+    weights = machine.read((part, WEIGHTS))
+    if weights is not None and not alike(weights):
+        found = Weights(made_at(machine, part), machine.changed.get(part), weights)
+        if found not in machine.record.weights:
+            machine.record.weights.append(found)
+
+
+def made_at(machine: Machine, part: Term) -> Place:
+    """Where something with weights was constructed."""
+    site = part.parts[1]
+    assert isinstance(site, ast.AST)
+    return machine.record.places.get(site, machine.frame.module), site
+
+
+def loaded(machine: Machine) -> Iterator[Loaded]:
+    """What each loader loads from, at the end of the run."""
+    for made in [term for term in machine.members if is_loader(term)]:
+        sampler = machine.read((made, "sampler")) or machine.terms.none
+        of = (machine.read((made, "dataset")) or machine.terms.none, sampler)
+        terms = tuple(_closure(machine, of, rank) for rank in RANKS)
+        unsorted = _closure(machine, of, RANKS[0], through_sorts=False)
+        yield Loaded(made_at(machine, made), terms, unsorted, is_sampler(sampler))
+
+
+def _closure(
+    machine: Machine, values: Sequence[Value], process: int, through_sorts: bool = True
+) -> frozenset[Term]:
+    """Values, all that they are made of, and what the objects in them hold, in one process."""
+    seen: set[Term] = set()
+    waiting = [columns(value)[process] for value in values]
+    while waiting:
+        found = waiting.pop()
+        if found in seen or (found.kind == "sorted" and not through_sorts):
+            continue
+        seen.add(found)
+        waiting += found.inner
+        for name in (*machine.members.get(found, ()), *((ITEMS,) if found.kind in ("list", "set") else ())):
+            value = machine.store.values.get((found, name))
+            if value is not None:
+                waiting.append(columns(value)[process])
+    return frozenset(seen)

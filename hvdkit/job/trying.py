@@ -1,0 +1,88 @@
+"""`try` and `with`."""
+
+from __future__ import annotations
+
+import ast
+from typing import Callable
+
+from hvdkit.job.arguments import Arguments
+from hvdkit.job.attributes import bound, of_class
+from hvdkit.job.columns import Value
+from hvdkit.job.functions import run_generator
+from hvdkit.job.machine import Machine
+from hvdkit.job.names import assign, bind
+from hvdkit.job.terms import Term
+
+
+def run_try(machine: Machine, node: ast.Try) -> None:
+    """Run the body, and, where something in it may fail, the handlers as a way that may be taken."""
+    risks = machine.risks
+    path = machine.path
+    machine.execute(node.body)
+    ended = not machine.is_running
+    stopped = machine.path is machine.terms.false
+    machine.path = path if stopped else machine.path
+    if node.handlers and stopped:
+        _handle(machine, node.handlers)
+    elif node.handlers and machine.risks > risks:
+        test = machine.site("fails", node)
+        machine.fork(test, lambda: _handle(machine, node.handlers), lambda: machine.execute(node.orelse))
+    elif not ended:
+        machine.execute(node.orelse)
+    machine.execute(node.finalbody)
+
+
+def _handle(machine: Machine, handlers: list[ast.ExceptHandler]) -> None:
+    """Run one of the handlers."""
+    handler, others = handlers[0], handlers[1:]
+
+    def run() -> None:
+        if handler.name:
+            bind(machine, handler.name, machine.site("error", handler))
+        machine.execute(handler.body)
+
+    if not others:
+        run()
+    else:
+        machine.fork(machine.site("fails", handler), run, lambda: _handle(machine, others))
+
+
+def run_with(machine: Machine, node: ast.With | ast.AsyncWith) -> None:
+    """Enter the managers, and run the body inside of them."""
+    _within(machine, node, node.items, lambda: machine.execute(node.body))
+
+
+def _within(machine: Machine, node: ast.AST, items: list[ast.withitem], run: Callable[[], None]) -> None:
+    if not items:
+        run()
+        return
+    item, others = items[0], items[1:]
+    manager = machine.evaluate(item.context_expr)
+
+    def body(value: Value) -> None:
+        if item.optional_vars is not None:
+            assign(machine, item.optional_vars, value)
+        _within(machine, node, others, run)
+
+    if isinstance(manager, Term) and manager.kind == "generator":
+        run_generator(machine, manager, node, body)
+    elif isinstance(manager, Term) and manager.kind == "object":
+        _enter(machine, manager, item.context_expr, body)
+    else:
+        body(manager)
+
+
+def _enter(machine: Machine, manager: Term, site: ast.AST, body: Callable[[Value], None]) -> None:
+    """`__enter__`, the body, `__exit__`."""
+    value: Value = manager
+    entering = of_class(machine, manager.inner[0], "__enter__")
+    if entering is not None:
+        value = machine.each(
+            entering, lambda member: machine.call(bound(machine, member, manager, site), Arguments([]), site)
+        )
+    body(value)
+    leaving = of_class(machine, manager.inner[0], "__exit__")
+    if leaving is not None and machine.is_running:
+        none = machine.terms.none
+        given = Arguments([none, none, none])
+        machine.each(leaving, lambda member: machine.call(bound(machine, member, manager, site), given, site))

@@ -1,0 +1,92 @@
+"""The words of the tables: what a call of a library does to what a program remembers."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Union
+
+
+class Draws(NamedTuple):
+    """Draws from a random state. orders: whether it gives an order, or a choice of samples.
+
+    splits: whether it divides data in parts, as for training and validation. own: the argument that has its
+    own state. shuffles: whether it reorders its first argument in place.
+    """
+
+    state: str
+    orders: bool = False
+    splits: bool = False
+    own: str = ""
+    shuffles: bool = False
+
+
+class Fills(NamedTuple):
+    """Draws new weights in the place of its first argument."""
+
+
+class Seeds(NamedTuple):
+    """Sets random states by an argument."""
+
+    states: tuple[str, ...]
+    place: int = 0
+    name: str = "seed"
+
+
+class Makes(NamedTuple):
+    """Makes an object of a training: "layer", "parts", "loader", "sampler", "optimizer", "state"."""
+
+    kind: str
+
+
+class Asks(NamedTuple):
+    """Asks for a number of the process or the job: "rank", "size", ..."""
+
+    what: str
+
+
+class Differs(NamedTuple):
+    """Gives something else in each process: the time, a new folder."""
+
+    what: str
+
+
+class Writes(NamedTuple):
+    """Writes the file that an argument names. mode: the place of an argument that says whether it does."""
+
+    place: int
+    name: str
+    mode: int = -1
+
+
+class Sends(NamedTuple):
+    """A collective. gives: "agreed", the same on all ranks; "root", what the root has; "own"; "nothing".
+
+    weights: whether its first argument is a model's weights. in_place: whether that is what changes.
+    """
+
+    gives: str
+    in_place: bool = False
+    weights: bool = False
+
+
+class Wraps(NamedTuple):
+    """Gives an argument back, for what is asked here."""
+
+    place: int = 0
+    name: str = ""
+
+
+class Pure(NamedTuple):
+    """Gives a term of its arguments, and never fails."""
+
+
+class Ends(NamedTuple):
+    """Ends the process."""
+
+
+class Runs(NamedTuple):
+    """Calls its first argument. ranks: with the number of the process in front."""
+
+    ranks: bool = False
+
+
+Effect = Union[Draws, Fills, Seeds, Makes, Asks, Differs, Writes, Sends, Wraps, Pure, Ends, Runs]

@@ -1,0 +1,118 @@
+"""PyTorch: https://docs.pytorch.org/docs/stable/."""
+
+from __future__ import annotations
+
+from hvdkit.library.effects import Asks, Draws, Effect, Fills, Makes, Pure, Runs, Seeds, Sends, Wraps, Writes
+
+# https://docs.pytorch.org/docs/stable/torch.html#random-sampling
+RANDOM: dict[str, Effect] = {
+    "torch.manual_seed": Seeds(("torch",)),
+    "torch.random.manual_seed": Seeds(("torch",)),
+    "torch.randperm": Draws("torch", orders=True, own="generator"),
+    "torch.multinomial": Draws("torch", orders=True, own="generator"),
+    "torch.rand": Draws("torch", own="generator"),
+    "torch.randn": Draws("torch", own="generator"),
+    "torch.randint": Draws("torch", own="generator"),
+    "torch.normal": Draws("torch", own="generator"),
+    "torch.bernoulli": Draws("torch", own="generator"),
+    "torch.rand_like": Draws("torch"),
+    "torch.randn_like": Draws("torch"),
+    "torch.Generator": Makes("state"),
+}
+
+# https://docs.pytorch.org/docs/stable/data.html
+DATA: dict[str, Effect] = {
+    "torch.utils.data.random_split": Draws("torch", orders=True, splits=True, own="generator"),
+    "torch.utils.data.dataset.random_split": Draws("torch", orders=True, splits=True, own="generator"),
+    "torch.utils.data.TensorDataset": Pure(),
+    "torch.utils.data.Subset": Pure(),
+    "torch.utils.data.ConcatDataset": Pure(),
+    "torch.utils.data.DataLoader": Makes("loader"),
+    "torch.utils.data.dataloader.DataLoader": Makes("loader"),
+    "torch.utils.data.DistributedSampler": Makes("sampler"),
+    "torch.utils.data.distributed.DistributedSampler": Makes("sampler"),
+}
+
+# https://docs.pytorch.org/docs/stable/notes/serialization.html
+FILES: dict[str, Effect] = {
+    "torch.save": Writes(1, "f"),
+    "torch.jit.save": Writes(1, "f"),
+}
+
+# https://docs.pytorch.org/docs/stable/distributed.html
+DISTRIBUTED: dict[str, Effect] = {
+    "torch.distributed.get_rank": Asks("rank"),
+    "torch.distributed.get_world_size": Asks("size"),
+    "torch.distributed.get_node_local_rank": Asks("local_rank"),
+    "torch.distributed.is_initialized": Asks("in job"),
+    "torch.distributed.is_available": Asks("true"),
+    "torch.distributed.init_process_group": Pure(),
+    "torch.distributed.destroy_process_group": Pure(),
+    "torch.distributed.barrier": Sends("nothing"),
+    "torch.distributed.all_reduce": Sends("agreed", in_place=True),
+    "torch.distributed.broadcast": Sends("root", in_place=True),
+    "torch.distributed.all_gather_object": Sends("agreed", in_place=True),
+    "torch.distributed.all_gather": Sends("agreed", in_place=True),
+    "torch.distributed.broadcast_object_list": Sends("agreed", in_place=True),
+    "torch.multiprocessing.spawn": Runs(ranks=True),
+}
+
+# What has weights that are drawn: https://docs.pytorch.org/docs/stable/nn.html
+LAYERS = (
+    "Linear",
+    "Bilinear",
+    "Conv",
+    "Lazy",
+    "Embedding",
+    "MultiheadAttention",
+    "RNN",
+    "LSTM",
+    "GRU",
+    "Transformer",
+)
+
+OTHERS: dict[str, Effect] = {
+    "torch.nn.Parameter": Makes("parameter"),
+    "torch.nn.parameter.Parameter": Makes("parameter"),
+    "torch.nn.parallel.DistributedDataParallel": Makes("sent"),
+    "torch.nn.DataParallel": Wraps(0, "module"),
+    "torch.nn.SyncBatchNorm.convert_sync_batchnorm": Wraps(0, "module"),
+    "torch.compile": Wraps(0, "model"),
+    "torch.device": Pure(),
+    "torch.cuda.is_available": Pure(),
+    "torch.cuda.device_count": Pure(),
+    "torch.cuda.set_device": Pure(),
+    "torch.cuda.manual_seed": Pure(),
+    "torch.cuda.manual_seed_all": Pure(),
+    "torch.no_grad": Pure(),
+}
+
+# https://docs.pytorch.org/docs/stable/nn.init.html
+INITS = (
+    "uniform_",
+    "normal_",
+    "trunc_normal_",
+    "xavier_uniform_",
+    "xavier_normal_",
+    "kaiming_uniform_",
+    "kaiming_normal_",
+    "orthogonal_",
+    "sparse_",
+)
+
+CALLS: dict[str, Effect] = {**RANDOM, **DATA, **FILES, **DISTRIBUTED, **OTHERS}
+
+
+def effect(name: str) -> Effect | None:
+    """What a call of PyTorch does, by its name."""
+    found = CALLS.get(name)
+    if found is not None:
+        return found
+    module, _, last = name.rpartition(".")
+    if module == "torch.nn" or module.startswith("torch.nn.modules"):
+        return Makes("layer") if last.startswith(LAYERS) else Makes("parts") if last[:1].isupper() else None
+    if module == "torch.nn.init" and last in INITS:
+        return Fills()
+    if module == "torch.optim" and last[:1].isupper():
+        return Makes("optimizer")
+    return None

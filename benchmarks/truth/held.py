@@ -22,7 +22,8 @@ AVERAGED = "every optimizer averages gradients"
 SAME = "ranks start from the same weights"
 FILES = "files are written by rank 0 only"
 REDUCED = "reductions name their operation"
-ROWS = (STARTS, STARTS_ITSELF, DEVICE, SHARDED, ORDER, AVERAGED, SAME, FILES, REDUCED, GROUP.row)
+MEET = "collectives meet"
+ROWS = (STARTS, STARTS_ITSELF, DEVICE, SHARDED, ORDER, AVERAGED, SAME, FILES, REDUCED, GROUP.row, MEET)
 
 
 def faults(choices: Choices, ran: list[Job]) -> list[Fault]:
@@ -45,6 +46,8 @@ def _of(choices: Choices, job: Job) -> Iterator[Fault]:
         yield Fault(
             row, f"{'hang' if hang and not crash else 'crash'}, {job.layout}: {crash or _last(job.output)}"
         )
+        if hang and not crash:
+            yield Fault(MEET, f"hang, {job.layout}: {_last(job.output)}")
         return
     yield from _loops(choices, job, ranks)
     yield from _losses(job, ranks)

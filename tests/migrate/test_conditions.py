@@ -22,6 +22,7 @@ WEIGHTS = "ranks start from the same weights"
 FILES = "files are written by rank 0 only"
 REDUCTIONS = "reductions name their operation"
 LEFTOVERS = "no DDP or process group is left"
+MEET = "collectives meet"
 
 # A Horovod script on which every row holds; the tests below break one thing each.
 GOOD = """\
@@ -65,7 +66,7 @@ def table(folder: Path, text: str, **files: str) -> dict[str, Condition]:
 def test_all_rows_hold(tmp_path: Path) -> None:
     rows = table(tmp_path, GOOD)
     assert {name: row.state for name, row in rows.items()} == dict.fromkeys(
-        (INIT, STARTS, DEVICE, SHARDED, EPOCHS, OPTIMIZER, WEIGHTS, FILES, REDUCTIONS, LEFTOVERS),
+        (INIT, STARTS, DEVICE, SHARDED, EPOCHS, OPTIMIZER, WEIGHTS, FILES, REDUCTIONS, LEFTOVERS, MEET),
         State.PROVEN,
     )
     assert rows[INIT].detail == "hvd.init() at train.py:6"

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from hvdkit.migrate.conditions import table
+from hvdkit.migrate.conditions.paper_job import MEET
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
@@ -59,7 +60,7 @@ def test_every_way_makes_programs(thing: str) -> None:
 
 
 def test_a_row_is_held_for_each_condition() -> None:
-    assert {*table.STARTED, *table.TRAINING, *table.ALWAYS} == set(held.ROWS)
+    assert {*table.STARTED, *table.TRAINING, *table.ALWAYS, MEET} == set(held.ROWS)
 
 
 def test_nothing_is_wrong_with_a_run_that_is_right() -> None:

@@ -60,6 +60,12 @@ def row(before: Facts, name: str, answer: Answer, otherwise: Iterable[Code]) -> 
     return Condition(name, answer.state, answer.detail.replace("{}", named), spots)
 
 
+def where_it_was(before: Facts, code: Code) -> str:
+    """`train.py:12`: the place of code of the rewritten text in the file as it is."""
+    at = _spot(before, *_at(code))
+    return address(at.path.name, at.line, at.cell)
+
+
 def places(found: Iterable[Code]) -> str:
     """`train.py:12, util.py:3 and 2 more`, in the migrated files."""
     return _few(names.place(node) for names, node in map(_at, found))

@@ -11,6 +11,7 @@ from pathlib import Path
 from hvdkit.migrate.conditions.answers import Answer, Code, open_at, places, row
 from hvdkit.migrate.conditions.devices import initialised, own_device
 from hvdkit.migrate.conditions.leftovers import leftovers
+from hvdkit.migrate.conditions.paper_job import with_paper_job
 from hvdkit.migrate.conditions.paths import kept_from, stays_zero
 from hvdkit.migrate.conditions.same_samples import differing_samples
 from hvdkit.migrate.conditions.starts import STARTS_ITSELF, starts_itself
@@ -48,6 +49,7 @@ from hvdkit.migrate.facts.optimizers.after_backward import averaged_passes
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.named_passes import passes_by_name
 from hvdkit.migrate.facts.optimizers.unknown_steps import unknown_steps
+from hvdkit.migrate.facts.programs.paper_runs import ranks_take_turns
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
 from hvdkit.migrate.facts.programs.reached_code import is_started, run_by_nobody, runs_in
 from hvdkit.migrate.facts.programs.training_paths import may_run_in, training_paths
@@ -87,6 +89,7 @@ def conditions(facts: Facts, entry: Path, before: Facts) -> tuple[Condition, ...
     for name, check in TRAINING.items():
         answers[name] = check(facts, program) if training else Answer(State.NONE, NOT_TRAINED)
     answers.update({name: check(facts, program) for name, check in ALWAYS.items()})
+    answers = with_paper_job(facts, program, before, answers)
     was = next((p.kind for p in programs_of(before) if p.entry.source.path == entry), "")
     if not training and was == "none" and answers[WRITTEN].state is State.OPEN:
         answers[WRITTEN] = Answer(State.NONE, ALONE)
@@ -124,7 +127,12 @@ def _sharded(facts: Facts, program: ProgramFacts) -> Answer:
     whole = [loader for loader, by in shares if not by and not picked_by_rank(facts, loader)]
     if whole:
         return open_at("every rank may draw all of the data of the loader at {}", whole)
-    empty = [(none.names, none.node) for loader in loaders for none in without_sampler(facts, loader)]
+    empty = [
+        (none.names, none.node)
+        for loader in loaders
+        if not ranks_take_turns(facts, loader.names, loader.node)
+        for none in without_sampler(facts, loader)
+    ]
     if empty:
         return open_at(
             "it could not be determined whether the loader uses the sampler that splits the data, or this "

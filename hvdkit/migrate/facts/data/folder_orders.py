@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from hvdkit.migrate.facts.data.made_from import Samples, calls_behind
 from hvdkit.migrate.facts.data.set_orders import keeps_order
 from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.programs.paper_runs import loads_sorted
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.programs.reached_code import runs_in
 from hvdkit.migrate.index.names import Names
@@ -38,6 +39,7 @@ def folder_orders(facts: Facts, program: ProgramFacts, samples: Samples) -> list
         call: names
         for names, call in _listings(facts)
         if names in program.files and not _is_ordered(names, call) and runs_in(facts, program, names, call)
+        if not loads_sorted(facts, program, call)
     }
     return calls_behind(facts, listings, samples)
 

@@ -11,6 +11,7 @@ from hvdkit.migrate.facts.data.loaders_of_phases import Phase, phase_trained
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.lone_processes import without_job
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
+from hvdkit.migrate.facts.programs.paper_runs import ranks_take_turns
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.values import vocabulary as words
@@ -145,7 +146,7 @@ def _given_sampler(facts: Facts, around: Names, value: Value, steps: int) -> boo
 
 def picked_by_rank(facts: Facts, loader: Loader) -> bool:
     """Whether the rank picks the loader's data: as an index, in a slice, or where a range begins."""
-    return any(
+    return ranks_take_turns(facts, loader.names, loader.node) or any(
         _picks(facts, names, argument)
         for value in facts.flow.values(loader.names, loader.dataset)
         for names, argument in _arguments(facts, value)

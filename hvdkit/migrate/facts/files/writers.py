@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from hvdkit.dataclass import dataclass
 from hvdkit.migrate import edits
@@ -26,6 +27,7 @@ from hvdkit.migrate.facts.files.vocabulary import (
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.programs.paper_runs import ranks_that_come, writes_its_own
 from hvdkit.migrate.facts.programs.reached_code import only_single
 from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.values.arguments import given, keyword, passed
@@ -86,10 +88,19 @@ def writers(facts: Facts) -> list[Writer]:
     What a data set prepares the others find, where one process of a host makes it first (HVD300).
     """
     return [
-        w
+        replace(w, where=_narrowed(facts, w))
         for w in _written(facts)
         if not reads_sample(facts, w.names, w.node) and not prepares_data(facts, w.names, w.node)
+        if not writes_its_own(facts, w.names, w.node)
     ]
+
+
+def _narrowed(facts: Facts, writer: Writer) -> Where:
+    """The processes that come to a writer: fewer than the tests around it show, if the paper job saw it."""
+    if writer.where is Where.RANK_0:
+        return writer.where
+    ranks = ranks_that_come(facts, writer.names, writer.node)
+    return Where.RANK_0 if ranks is not None and len(ranks) <= 1 else writer.where
 
 
 def _written(facts: Facts) -> Iterator[Writer]:

@@ -1,0 +1,134 @@
+"""The paper job of each program, and which ranks come to a call in it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from hvdkit.conditions.samples import are_sorted, passes_take_turns, take_turns
+from hvdkit.conditions.writers import is_temporary
+from hvdkit.job.columns import RANKS, columns
+from hvdkit.job.record import Record
+from hvdkit.job.run import CannotFollow, run
+from hvdkit.job.store import Module
+from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
+from hvdkit.migrate.index.names import Names
+from hvdkit.migrate.read.source import Unreadable, parse
+
+
+@once
+def record_of(facts: Facts, program: ProgramFacts) -> Record | None:
+    """The record of a program's run; None where it could not be followed to its end."""
+    modules: dict[Path, Module] = {}
+
+    def made(path: Path, name: str) -> Module | None:
+        if path not in modules:
+            names = facts.project.files.get(path)
+            source = names.source if names is not None else parse(path, facts.project.content(path))
+            if isinstance(source, Unreadable):
+                return None
+            modules[path] = Module(name, names or path, source.tree)
+        return modules[path]
+
+    def find(name: str, importer: Module) -> Module | None:
+        file = importer.file
+        path = facts.project.find(name, file.source.path if isinstance(file, Names) else Path(str(file)))
+        return None if path is None else made(path, name)
+
+    entry = made(program.entry.source.path, program.entry.source.path.stem)
+    if entry is None:
+        return None
+    try:
+        return run(entry, find)
+    except (CannotFollow, RecursionError):
+        return None
+
+
+@once
+def _records(facts: Facts, names: Names) -> list[Record]:
+    """The records of all programs that have a file; none where one of them could not be followed."""
+    records = [record_of(facts, program) for program in programs_of(facts) if names in program.files]
+    found = [record for record in records if record is not None]
+    return found if len(found) == len(records) else []
+
+
+@once
+def ranks_that_come(facts: Facts, names: Names, node: ast.AST) -> frozenset[int] | None:
+    """The ranks of a job that come to a call, in any of the programs that have its file; None if not known.
+
+    None, too, where a call of the function around it is one to which no run came.
+    """
+    found = _records(facts, names)
+    if not found:
+        return None
+    if not any(node in record.calls for record in found):
+        return frozenset() if _is_named_nowhere(facts, names, node) else None
+    if not _all_come(facts, found, names, node):
+        return None
+    return frozenset(rank for record in found for rank in _ranks(record, node))
+
+
+@once
+def writes_its_own(facts: Facts, names: Names, node: ast.AST) -> bool:
+    """Whether each process writes its own temporary file at a call, in all programs that come to it."""
+    written = [each for record in _records(facts, names) for each in record.written if each.place[1] is node]
+    return bool(written) and all(map(is_temporary, written))
+
+
+@once
+def ranks_take_turns(facts: Facts, names: Names, node: ast.AST) -> bool:
+    """Whether the ranks take turns in what a loader that is made here loads, in all programs that make it."""
+    made = [
+        take_turns(loaded) or passes_take_turns(record, node)
+        for record in _records(facts, names)
+        for loaded in record.loaded
+        if loaded.place[1] is node
+    ]
+    return bool(made) and all(made)
+
+
+def loads_sorted(facts: Facts, program: ProgramFacts, node: ast.AST) -> bool:
+    """Whether a program loads what a call lists, and sorts it first."""
+    record = record_of(facts, program)
+    return record is not None and are_sorted(record, node)
+
+
+def _ranks(record: Record, node: ast.AST) -> Iterator[int]:
+    for path, gate in record.calls.get(node, ()):
+        for rank in RANKS:
+            conditions = (columns(path)[rank], columns(gate)[rank])
+            if not any(condition.kind == "const" and not condition.parts[0] for condition in conditions):
+                yield rank - RANKS[0]
+
+
+def _all_come(facts: Facts, records: list[Record], names: Names, node: ast.AST) -> bool:
+    """Whether a run came to each call of the function around a node, and so on outwards."""
+    seen: set[ast.AST] = set()
+    waiting = [(names, node)]
+    while waiting:
+        where, inner = waiting.pop()
+        function = where.function(inner)
+        if function is None or function in seen:
+            continue
+        seen.add(function)
+        sites = facts.flow.call_sites(where, function)
+        if any(all(call not in record.calls for record in records) for _, call in sites):
+            return False
+        waiting += sites
+    return True
+
+
+def _is_named_nowhere(facts: Facts, names: Names, node: ast.AST) -> bool:
+    """Whether a call is in a function of a file that no name, attribute or text of the project means."""
+    function = names.function(node)
+    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or function.decorator_list:
+        return False
+    if function not in names.source.tree.body:
+        return False
+    return not any(
+        file.uses.get(function.name) or file.attributes.get(function.name) or file.texts.get(function.name)
+        for file in facts.files
+    )

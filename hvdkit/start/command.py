@@ -79,7 +79,7 @@ def next_steps(found: Folder, folder: Path) -> list[tuple[str, str]]:
     if not uses:
         steps.append((f"hvdkit migrate {first} --verify", "run both for a few steps, and compare them"))
         written = "write it; hvdkit migrate --undo restores the file"
-        steps.append((f"hvdkit migrate {first} --write{_gate(script)}", written))
+        steps.append((" ".join([f"hvdkit migrate {first} --write", *_gate(script)]), written))
     return [*steps, (f"hvdkit run -np 2 python {first}", "start two ranks on this machine")]
 
 
@@ -89,15 +89,15 @@ def _package(found: Folder) -> str:
     return next(name for name, title in FRAMEWORKS.items() if title == titles[0])
 
 
-def _gate(script: Path) -> str:
-    """The option without which --write would refuse this place, with a space in front."""
+def _gate(script: Path) -> list[str]:
+    """The option without which --write would refuse this place, if there is one."""
     try:
         check_tree(root_of([script]), allow_dirty=False, allow_no_vcs=False)
     except DirtyTree:
-        return " --allow-dirty"
+        return ["--allow-dirty"]
     except NoVersionControl:
-        return " --allow-no-vcs"
-    return ""
+        return ["--allow-no-vcs"]
+    return []
 
 
 def _show(found: Folder, steps: list[tuple[str, str]]) -> None:

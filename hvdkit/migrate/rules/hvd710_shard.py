@@ -91,7 +91,8 @@ def _dataset(
     facts: Facts, names: Names, node: ast.expr, chain: Chain, point: Point | None, seen: set[ast.AST]
 ) -> Iterator[Finding]:
     if point is not None:
-        if point.node in seen or not (chain.ops or dataset_chains(facts).is_dataset(chain.source)):
+        known = chain.ops or chain.lost or dataset_chains(facts).is_dataset(chain.source)
+        if point.node in seen or not known:
             return
         seen.add(point.node)
     why = why_not_cut(facts, chain)

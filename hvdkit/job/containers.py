@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from hvdkit.job.columns import Value, columns, joined, lift
+from hvdkit.job.columns import PROCESSES, Value, columns, joined, lift
 from hvdkit.job.machine import Machine
 from hvdkit.job.terms import Term
 
@@ -42,7 +42,10 @@ def content(machine: Machine, term: Term) -> Value:
 
 def elements(machine: Machine, value: Value) -> list[tuple[Value, Value]] | None:
     """The elements of what is iterated, each with the condition under which it is there; None: not known."""
-    inside = _counted(machine, held(machine, value))
+    inside = held(machine, value)
+    # No turn of a longer range differs from the second, unless the ranks differ in how many they take.
+    most = 2 if isinstance(inside, Term) else PROCESSES
+    inside = lift(lambda term: _numbers(machine, term, most), inside)
     if any(term.kind not in ("tuple", "unset") for term in columns(inside)):
         return None
     most = max((len(term.parts) for term in columns(inside)), default=0)
@@ -69,21 +72,31 @@ def held(machine: Machine, value: Value) -> Value:
     return joined([columns(content(machine, term))[process] for process, term in enumerate(value)])
 
 
-def _counted(machine: Machine, value: Value) -> Value:
-    return lift(lambda term: _numbers(machine, term) if term.kind == "range" else term, value)
+def counted(term: Term) -> int | None:
+    """How many elements something has, if that is known."""
+    if term.kind == "tuple":
+        return len(term.parts)
+    numbers = _range(term)
+    return None if numbers is None else len(numbers)
 
 
-def _numbers(machine: Machine, term: Term) -> Term:
-    """The numbers of a range of at most two; of a longer one no turn differs from the second."""
+def _range(term: Term) -> range | None:
+    if term.kind != "range":
+        return None
     bounds = [
         part.parts[0]
         for part in term.inner
         if part.kind == "const" and isinstance(part.parts[0], (int, bool))
     ]
     if len(bounds) != len(term.parts) or (len(bounds) == 3 and not bounds[2]):
-        return term
-    numbers = range(*bounds)
-    if len(numbers) > 2:
+        return None
+    return range(*bounds)
+
+
+def _numbers(machine: Machine, term: Term, most: int) -> Term:
+    """The numbers of a range, if there are at most so many."""
+    numbers = _range(term)
+    if numbers is None or len(numbers) > most:
         return term
     return machine.terms.make("tuple", *map(machine.terms.const, numbers))
 

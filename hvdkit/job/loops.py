@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Callable, Union
 
 from hvdkit.job.columns import RANKS, Value, columns, lift
-from hvdkit.job.containers import ITEMS, KEYS, elements, held, make_tuple, new, set_item
+from hvdkit.job.containers import ITEMS, KEYS, counted, elements, held, make_tuple, new, set_item
 from hvdkit.job.functions import run_generator
 from hvdkit.job.machine import Machine
 from hvdkit.job.names import assign
 from hvdkit.job.processes import numbered
 from hvdkit.job.record import Pass
 from hvdkit.job.store import Frame, Key
-from hvdkit.job.terms import Term
+from hvdkit.job.terms import Term, Terms
 from hvdkit.job.training import epoch_of, is_loader, share_of
 
 For = Union[ast.For, ast.AsyncFor]
@@ -86,19 +88,54 @@ def _over(machine: Machine, node: ast.AST, iterable: Value, body: Turn) -> None:
     """Run a body for what is iterated over."""
     known = elements(machine, iterable)
     if known is not None:
-        path = machine.path
-        for value, there in known:
-            machine.path = lift(machine.terms.both, path, there)
-            if machine.is_running:
-                body(value)
-            path = lift(_back, path, there, machine.path, machine.terms.false)
-        machine.path = path
+        _one_by_one(machine, known, body)
         return
     if isinstance(iterable, Term) and iterable.kind == "generator":
         run_generator(machine, iterable, node, body)
         return
     begins(machine, node, iterable)
-    _twice(machine, node, element(machine, node, iterable), body)
+    with _turns(machine, node, iterable):
+        _twice(machine, node, element(machine, node, iterable), body)
+
+
+def _one_by_one(machine: Machine, known: list[tuple[Value, Value]], body: Turn) -> None:
+    """Run a body for each of the elements, in the processes that have it."""
+    path = machine.path
+    for value, there in known:
+        machine.path = lift(machine.terms.both, path, there)
+        if machine.is_running:
+            body(value)
+        path = lift(_back, path, there, machine.path, machine.terms.false)
+    machine.path = path
+
+
+@contextmanager
+def _turns(machine: Machine, node: ast.AST, iterable: Value) -> Iterator[None]:
+    """Run the turns of a loop: each rank its own number of them, where that is known to differ.
+
+    A collective in a loop of which this is not known is recorded.
+    """
+    over = held(machine, iterable)
+    if isinstance(over, Term):
+        yield
+        return
+    path, gate, met = machine.path, machine.gate, len(machine.record.met)
+    counts = {counted(over[rank]) for rank in RANKS}
+    if None in counts:
+        yield
+        if len(machine.record.met) > met:
+            machine.record.uncounted.append(machine.place(node))
+        return
+    if len(counts) > 1:
+        some = lift(lambda term: _some_turns(machine.terms, node, counted(term)), over)
+        machine.path, machine.gate = (lift(machine.terms.both, each, some) for each in (path, gate))
+    yield
+    machine.path, machine.gate = path, gate
+
+
+def _some_turns(terms: Terms, node: ast.AST, count: int | None) -> Term:
+    """The condition of one of so many turns."""
+    return terms.false if count == 0 else terms.make("turns", node, terms.const(count))
 
 
 def _back(path: Term, there: Term, now: Term, false: Term) -> Term:
@@ -222,19 +259,23 @@ def _clauses(
     iterable = machine.evaluate(clause.iter)
     machine.frame = frame
     known = elements(machine, iterable)
-    turns = [value for value, _ in known] if known is not None else [element(machine, node, iterable)]
-    if known is None:
-        begins(machine, node, iterable)
-    every = known is not None
-    for value in turns:
+    seen = [known is not None and all(there is machine.terms.true for _, there in known)]
+
+    def turn(value: Value) -> None:
         assign(machine, clause.target, value)
         test: Value = machine.terms.true
         for each in clause.ifs:
             test = lift(machine.terms.both, test, machine.condition(machine.evaluate(each)))
-        every = every and test in (machine.terms.true, machine.terms.false)
         inner = _where(machine, test, lambda: _clauses(machine, node, frame, place + 1, found, made))
-        every = every and inner
-    return every
+        seen.append(inner and test in (machine.terms.true, machine.terms.false))
+
+    if known is not None:
+        _one_by_one(machine, known, turn)
+        return all(seen)
+    begins(machine, node, iterable)
+    with _turns(machine, node, iterable):
+        turn(element(machine, node, iterable))
+    return False
 
 
 def _where(machine: Machine, test: Value, run: Callable[[], bool]) -> bool:

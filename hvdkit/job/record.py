@@ -103,3 +103,4 @@ class Record:
     loaded: list[Loaded] = field(default_factory=list)
     places: dict[ast.AST, Module] = field(default_factory=dict)
     trace: Value | None = None
+    uncounted: list[Place] = field(default_factory=list)  # loops whose ranks may meet in different numbers

@@ -135,7 +135,7 @@ def _raise(machine: Machine, node: ast.Raise) -> None:
 
 
 def _assert(machine: Machine, node: ast.Assert) -> None:
-    machine.evaluate(node.test)
+    machine.fork(machine.evaluate(node.test), lambda: None, machine.stop)
 
 
 def _delete(machine: Machine, node: ast.Delete) -> None:

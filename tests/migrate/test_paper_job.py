@@ -237,3 +237,28 @@ def test_files_that_are_sorted_below_their_listing(tmp_path: Path) -> None:
     assert rows(tmp_path, text)[SHARDED].state is State.PROVEN
     unsorted = text.replace("sorted(path for path in paths if path)", "paths")
     assert rows(tmp_path, unsorted)[SHARDED].state is State.OPEN
+
+
+MEETING = "import torch.distributed as dist\n\ndef meet():\n    dist.barrier()\n\ndef other(): pass\n"
+
+
+@pytest.mark.parametrize(
+    ("call", "state"),
+    [
+        ("helpers.meet()", State.PROVEN),
+        ("for name in 'ab': helpers.meet()", State.PROVEN),
+        ("for batch in loader: helpers.meet()", State.PROVEN),
+        ("for _ in range(rank): helpers.meet()", State.OPEN),
+        ("for _ in range(rank + 1): helpers.meet()", State.OPEN),
+        ("[helpers.meet() for _ in range(rank)]", State.OPEN),
+        ("for _ in range(rank, 10, dist.get_world_size()): helpers.meet()", State.OPEN),
+        ("assert rank == 0\nhelpers.meet()", State.OPEN),
+        # Not known: how many turns each rank takes, and whether a run comes there.
+        ("for x in data.tensors[0][rank::4]: helpers.meet()", None),
+        ("import importlib\nimportlib.import_module('helpers').meet()", None),
+    ],
+)
+def test_what_is_known_of_collectives(tmp_path: Path, call: str, state: State | None) -> None:
+    (tmp_path / "helpers.py").write_text(MEETING)
+    found = rows(tmp_path, PARALLEL.format("import helpers", TOLD, call))
+    assert (found[MEET].state if MEET in found else None) is state

@@ -14,11 +14,15 @@ from hvdkit.conditions.orders import same_orders
 from hvdkit.conditions.samples import unlike_shares
 from hvdkit.conditions.weights import unlike_weights
 from hvdkit.conditions.writers import several_writers
+from hvdkit.job.columns import alike
 from hvdkit.job.record import Place, Record
+from hvdkit.library import horovod
+from hvdkit.library.effects import Sends
 from hvdkit.migrate.conditions.answers import Answer, Code, open_at, where_it_was
-from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.programs.paper_runs import record_of
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
+from hvdkit.migrate.facts.programs.reached_code import runs_in
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import State
 
@@ -33,22 +37,40 @@ OBJECTING: dict[str, Callable[[Record], Iterator[Objection]]] = {
 
 
 def with_paper_job(
-    facts: Facts, program: ProgramFacts, before: Facts, answers: dict[str, Answer]
+    facts: Facts, program: ProgramFacts, before: Facts, answers: dict[str, Answer], training: bool
 ) -> dict[str, Answer]:
-    """The answers, those open to which the run of the program objects."""
+    """The answers, those open to which the run of the program objects. training: whether it trains."""
     record = record_of(facts, program)
     if record is None:
         return answers
-    found = dict(answers)
-    found[MEET] = (
-        Answer(State.PROVEN, "all ranks come to the same collectives in the same order")
-        if record.met
-        else Answer(State.NONE, "there is no collective")
-    )
+    found = {**answers, MEET: _meetings(facts, program, record)}
     for name, objecting in OBJECTING.items():
         if found[name].state is not State.OPEN and (objections := [*objecting(record)]):
             found[name] = _answer(before, program, objections)
+    if found[MEET].state is not State.OPEN and (
+        (training and not record.trained) or not _saw_all(facts, program, record)
+    ):
+        del found[MEET]  # nothing is known of what the run did not come to
     return found
+
+
+def _meetings(facts: Facts, program: ProgramFacts, record: Record) -> Answer:
+    if record.met or any(_collectives(facts, program)):
+        return Answer(State.PROVEN, "all ranks come to the same collectives in the same order")
+    return Answer(State.NONE, "there is no collective")
+
+
+def _saw_all(facts: Facts, program: ProgramFacts, record: Record) -> bool:
+    """Whether the run came to each collective of a program, by the same way on all ranks."""
+    came = {met.place[1] for met in record.met}
+    same = record.trace is None or (alike(record.trace) and not record.uncounted)
+    return same and all(site.node in came for site in _collectives(facts, program))
+
+
+def _collectives(facts: Facts, program: ProgramFacts) -> Iterator[Site]:
+    for site in facts.calls(*horovod.MODULES):
+        if isinstance(horovod.effect(site.name), Sends) and runs_in(facts, program, site.names, site.node):
+            yield site
 
 
 def _answer(before: Facts, program: ProgramFacts, objections: list[Objection]) -> Answer:

@@ -89,7 +89,7 @@ def conditions(facts: Facts, entry: Path, before: Facts) -> tuple[Condition, ...
     for name, check in TRAINING.items():
         answers[name] = check(facts, program) if training else Answer(State.NONE, NOT_TRAINED)
     answers.update({name: check(facts, program) for name, check in ALWAYS.items()})
-    answers = with_paper_job(facts, program, before, answers)
+    answers = with_paper_job(facts, program, before, answers, training)
     was = next((p.kind for p in programs_of(before) if p.entry.source.path == entry), "")
     if not training and was == "none" and answers[WRITTEN].state is State.OPEN:
         answers[WRITTEN] = Answer(State.NONE, ALONE)

@@ -24,7 +24,7 @@ from hvdkit.job.containers import (
 from hvdkit.job.loops import comprehend
 from hvdkit.job.machine import Machine
 from hvdkit.job.names import assign, lookup
-from hvdkit.job.operators import binary, compared, unary
+from hvdkit.job.operators import binary, compared, is_small, unary
 from hvdkit.job.processes import ENVIRONMENT, has_variable, variable
 from hvdkit.job.terms import Term
 
@@ -212,7 +212,9 @@ def _text(machine: Machine, node: ast.JoinedStr) -> Value:
 
     def of(*terms: Term) -> Term:
         if all(term.kind == "const" for term in terms):
-            return machine.terms.const("".join(str(term.parts[0]) for term in terms))
+            text = "".join(str(term.parts[0]) for term in terms)
+            if is_small(text):
+                return machine.terms.const(text)
         return machine.terms.make("text", *terms)
 
     return lift(of, *parts) if parts else machine.terms.const("")

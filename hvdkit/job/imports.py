@@ -80,7 +80,7 @@ def run_module(machine: Machine, module: Module, name: str) -> None:
     loops, machine.loops = machine.loops, ()
     machine.frame = module.frame
     module.frame.gate = machine.gate
-    machine.budget += machine.allowance(module.tree)
+    machine.allow(module.tree)
     machine.store.put((module.frame, "__name__"), machine.terms.const(name))
     machine.execute(module.tree.body)
     machine.loops = loops

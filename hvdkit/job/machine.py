@@ -24,6 +24,7 @@ Call = Callable[["Machine", Term, Arguments, ast.AST], Value]
 CallAlike = Callable[["Machine", Split, Arguments, ast.AST], "Value | None"]
 Find = Callable[[str, Module], "Module | None"]
 STEPS_OF_A_LINE = 25  # expressions that may be evaluated for each line, on average; most programs need five
+TERMS_OF_A_LINE = 400  # terms that may be asked for in the same way; most programs need ten
 
 
 class CannotFollow(Exception):
@@ -74,9 +75,11 @@ class Machine(Knowledge):
 
     # Running
 
-    def allowance(self, tree: ast.Module) -> int:
-        """How many expressions may be evaluated for a module."""
-        return STEPS_OF_A_LINE * (tree.body[-1].end_lineno or 0) if tree.body else 0
+    def allow(self, tree: ast.Module) -> None:
+        """Raise what may be spent by what a module may spend."""
+        lines = (tree.body[-1].end_lineno or 0) if tree.body else 0
+        self.budget += STEPS_OF_A_LINE * lines
+        self.terms.left += TERMS_OF_A_LINE * lines
 
     def evaluate(self, node: ast.expr) -> Value:
         """The value of an expression."""

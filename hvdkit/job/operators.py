@@ -34,6 +34,7 @@ COMPARED: dict[type, Callable[[Any, Any], Any]] = {
 }
 OPPOSITE = {ast.NotEq: ast.Eq, ast.IsNot: ast.Is, ast.NotIn: ast.In, ast.GtE: ast.Lt, ast.LtE: ast.Gt}
 NUMBERS = (bool, int, float)
+LARGEST = 10_000  # characters, elements or bits of a value that is computed
 FAILS = (TypeError, ValueError, ArithmeticError, LookupError)
 # Of what a term of this kind is, None is never one.
 SOMETHING = frozenset(
@@ -51,7 +52,7 @@ def binary(terms: Terms, kind: type, one: Term, two: Term) -> Term:
             found = _computed(terms, BINARY[kind], left, right)
             if found is not None:
                 return found
-    if kind is ast.Add and one.kind == "tuple" and two.kind == "tuple":
+    if kind is ast.Add and one.kind == two.kind == "tuple" and len(one.parts) + len(two.parts) <= LARGEST:
         return terms.make("tuple", *one.parts, *two.parts)
     return terms.make("op", kind.__name__, one, two)
 
@@ -80,9 +81,17 @@ def _computed(
     terms: Terms, function: Callable[[Any, Any], Any], left: Hashable, right: Hashable
 ) -> Term | None:
     try:
-        return terms.const(function(left, right))
+        found = function(left, right)
     except FAILS:
         return None
+    return terms.const(found) if is_small(found) else None
+
+
+def is_small(value: object) -> bool:
+    """Whether a value is kept as it is: what doubles again and again is not."""
+    if isinstance(value, int):
+        return value.bit_length() <= LARGEST
+    return not isinstance(value, str) or len(value) <= LARGEST
 
 
 def unary(terms: Terms, kind: type, term: Term) -> Term:

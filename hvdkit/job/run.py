@@ -16,7 +16,7 @@ from hvdkit.job.randomness import start
 from hvdkit.job.record import Record
 from hvdkit.job.statements import STATEMENTS
 from hvdkit.job.store import Module
-from hvdkit.job.terms import Term
+from hvdkit.job.terms import Term, TooMuch
 from hvdkit.job.training import TRACE, check_weights, loaded
 
 
@@ -30,8 +30,11 @@ def run(entry: Module, find: Find) -> Record:
     start(machine)
     machine.modules[entry.name] = entry
     machine.started.add(entry.name)
-    run_module(machine, entry, "__main__")
-    _end(machine)
+    try:
+        run_module(machine, entry, "__main__")
+        _end(machine)
+    except TooMuch:
+        raise CannotFollow(None, "the run takes too long") from None
     return machine.record
 
 

@@ -20,13 +20,23 @@ class Term:
         self.inner = tuple(part for part in parts if type(part) is Term)  # the terms that it is made of
 
     def __repr__(self) -> str:
-        return f"{self.kind}({', '.join(map(repr, self.parts))})"
+        # One level: a term that several terms share would be written once for each way to it.
+        shown = (part.kind if type(part) is Term else repr(part) for part in self.parts)
+        return f"{self.kind}({', '.join(shown)})"
+
+
+FIRST = 1_000  # terms that a run may ask for before it comes to a module
+
+
+class TooMuch(Exception):
+    """More terms were asked for than a program of this length needs."""
 
 
 class Terms:
-    """All terms of one run."""
+    """All terms of one run. left: how many may still be asked for."""
 
     def __init__(self) -> None:
+        self.left = FIRST
         self._made: dict[tuple[Hashable, ...], Term] = {}
         self._conditions: dict[Term, Term] = {}
         self._leaves: dict[tuple[Term, Term], Term] = {}
@@ -36,7 +46,10 @@ class Terms:
         self.unset = self.make("unset")
 
     def make(self, kind: str, *parts: Hashable) -> Term:
-        """The term of this kind with these parts."""
+        """The term of this kind with these parts. Raises: TooMuch."""
+        self.left -= 1
+        if self.left < 0:
+            raise TooMuch
         key = (kind, *parts)
         term = self._made.get(key)
         if term is None:

@@ -13,7 +13,7 @@ FEWER = "not all ranks come to {} at {{}}, and those that do block forever"
 
 def unmet(record: Record) -> Iterator[Objection]:
     """The collectives to which not all ranks come."""
-    if record.trace is None or alike(record.trace):
+    if record.trace is None or alike(record.trace) or record.uncounted:
         return
     for met in record.met:
         terms = {columns(met.active)[rank] for rank in RANKS}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Callable, Union
 
-from hvdkit.job.columns import RANKS, Value, columns, lift
+from hvdkit.job.columns import RANKS, Value, alike, columns, lift
 from hvdkit.job.containers import ITEMS, KEYS, counted, elements, held, make_tuple, new, set_item
 from hvdkit.job.functions import run_generator
 from hvdkit.job.machine import Machine
@@ -113,14 +113,15 @@ def _one_by_one(machine: Machine, known: list[tuple[Value, Value]], body: Turn) 
 def _turns(machine: Machine, node: ast.AST, iterable: Value) -> Iterator[None]:
     """Run the turns of a loop: each rank its own number of them, where that is known to differ.
 
-    A collective in a loop of which this is not known is recorded.
+    A collective in a loop of which this is not known is recorded, also if only some ranks come to the loop:
+    the others may meet them in a different one.
     """
     over = held(machine, iterable)
-    if isinstance(over, Term):
+    path, gate, met = machine.path, machine.gate, len(machine.record.met)
+    if isinstance(over, Term) and alike(machine.path):
         yield
         return
-    path, gate, met = machine.path, machine.gate, len(machine.record.met)
-    counts = {counted(over[rank]) for rank in RANKS}
+    counts = {counted(columns(over)[rank]) for rank in RANKS}
     if None in counts:
         yield
         if len(machine.record.met) > met:

@@ -29,7 +29,7 @@ TORCH = (
 )
 # Variables that are read while Python starts and modules are imported; all others are the rank's own.
 READ_BY_IMPORTS = (
-    *("CUDA_", "HOROVOD_", "LANG", "LC_", "LD_", "MKL_", "OMP_", "PATH", "PYTHON"),
+    *("CUDA_", "LANG", "LC_", "LD_", "MKL_", "OMP_", "PATH", "PYTHON"),
     *("PYTORCH_", "TORCH"),
 )
 PROCESSES = 2  # as many as ranks are compared by default; further ranks share them

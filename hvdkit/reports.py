@@ -34,11 +34,8 @@ _SOURCE_NAME = re.compile(
 _SUFFIXES = {"--perfetto": ".json"}  # of a report that is not named after its option
 
 
-class Report(argparse.Action):
-    """An option that asks for a report."""
-
-    def __init__(self, option_strings: Sequence[str], dest: str, help: str) -> None:
-        super().__init__(option_strings, dest, nargs="?", const=STDOUT, type=Path, metavar="FILE", help=help)
+class _Stored(argparse.Action):
+    """An option whose value is kept as it is."""
 
     def __call__(
         self,
@@ -48,6 +45,13 @@ class Report(argparse.Action):
         option_string: str | None = None,
     ) -> None:
         setattr(namespace, self.dest, values)
+
+
+class Report(_Stored):
+    """An option that asks for a report."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str) -> None:
+        super().__init__(option_strings, dest, nargs="?", const=STDOUT, type=Path, metavar="FILE", help=help)
 
     known = staticmethod(is_report)
 
@@ -62,7 +66,7 @@ class Report(argparse.Action):
         return _SUFFIXES.get(option, f".{option.lstrip('-')}")
 
 
-class Output(argparse.Action):
+class Output(_Stored):
     """An option whose whole use is to name a file that is written: `--output FILE`.
 
     known: whether a file is an earlier one of its kind.
@@ -78,15 +82,6 @@ class Output(argparse.Action):
     ) -> None:
         super().__init__(option_strings, dest, type=Path, metavar="FILE", help=help, default=default)
         self.known = known
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: object,
-        option_string: str | None = None,
-    ) -> None:
-        setattr(namespace, self.dest, values)
 
     def at(self, file: str | Path) -> str:
         """The option as it is typed with a file."""

@@ -17,13 +17,8 @@ from hvdkit.verify.warm.variables import RESERVED
 HERE = Path(__file__).parent
 # The first step of an optimizer imports torch._dynamo, which takes as long as torch.
 TORCH = (
-    *(
-        "torch",
-        "torch._dynamo",
-        "hvdkit.verify.warm.become",
-        "hvdkit.verify.warm.variables",
-        "hvdkit.verify.warm.folders",
-    ),
+    *("torch", "torch._dynamo", "hvdkit.verify.warm.become", "hvdkit.verify.warm.variables"),
+    "hvdkit.verify.warm.folders",
     *("hvdkit.verify.hook.install", "hvdkit.verify.hook.contents", "hvdkit.verify.hook.loaders"),
     *("hvdkit.verify.hook.order", "hvdkit.verify.hook.reached", "hvdkit.verify.hook.watch"),
 )

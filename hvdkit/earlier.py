@@ -17,7 +17,7 @@ SETTINGS = "Written by hvdkit tune"
 _TIMELINE = b'[\n{"name": "process_name", "ph": "M"'
 _PNG = b"\x89PNG\r\n\x1a\n"
 _HEAD = 1024  # bytes of a file that hold the mark
-_ENOUGH = 4  # fields by which a report is told that need not have any one of them
+_ENOUGH = 4  # fields that identify a report whose schema requires none of them
 
 
 def is_report(path: Path) -> bool:

@@ -81,7 +81,7 @@ class Pass:
 
 @dataclass(frozen=True)
 class Met:
-    """A collective. active: the condition under which each process comes to it."""
+    """A collective. active: the condition under which each process reaches it."""
 
     place: Place
     name: str

@@ -25,7 +25,7 @@ class Term:
         return f"{self.kind}({', '.join(shown)})"
 
 
-FIRST = 1_000  # terms that a run may ask for before it comes to a module
+FIRST = 1_000  # terms that a run may ask for before its first module
 
 
 class TooMuch(Exception):

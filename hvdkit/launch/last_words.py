@@ -56,7 +56,7 @@ class LastWords:
 
     @property
     def has_own_error(self) -> bool:
-        """Whether the last thing that the rank did is to print a traceback, and not of what it was told.
+        """Whether the rank ended with its own traceback, and not with that of another rank's failure.
 
         A library that ends the process while Python closes after it does not count.
         """

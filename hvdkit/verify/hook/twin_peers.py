@@ -54,7 +54,7 @@ class Peers:
                 for connection in self.connections:
                     _send(connection, answer)
         except (EOFError, OSError):
-            self.part(f"twin {self.rank} comes to {what}, and another has ended")
+            self.part(f"twin {self.rank} reaches {what}, and another twin has ended")
         moments = [moment for moment, _ in answer]
         if len(set(moments)) > 1:
             self.part(f"twins come to {', '.join(f'{m} ({r})' for r, m in enumerate(moments))}")

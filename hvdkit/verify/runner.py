@@ -196,8 +196,7 @@ def _watch(
     while True:
         ended = launcher.poll()  # before the ranks: when it has ended, what they wrote is complete
         done = len(list((folder / "done").glob("*")))
-        still = time.monotonic() - moved
-        if done >= job.settings.world or ended == 0 or (done and still > FOLLOW):
+        if done >= job.settings.world or ended == 0 or (done and time.monotonic() - moved > FOLLOW):
             return
         if ended is not None:
             error = RunError(
@@ -217,7 +216,7 @@ def _watch(
                 extent = "" if job.settings.steps == TO_END else f" of {job.settings.steps}"
                 progress(f"{job.title}: step {step}{extent}")
         limit = job.timeout if begun >= processes_of_ranks else max(job.timeout, START)
-        if still > limit:
+        if time.monotonic() - moved > limit:
             where = processes.stacks(token, folder / "stacks", job.work.path)
             raise HangError(
                 f"{job.named} took no step for {limit:g} s; its processes are here:\n"

@@ -71,8 +71,8 @@ def test_hang_shows_where_each_rank_is(stage):
 def test_a_slow_start_is_no_hang(stage):
     """On a busy machine the ranks import for longer than a hang may last."""
     plain = stage("plain")
-    script = plain.edited({"hvd.init()": "import time; time.sleep(35); hvd.init()"})
-    assert plain.run(script, timeout=30.0).taken(0) == plain.settings.steps
+    script = plain.edited({"hvd.init()": "import time; time.sleep(25); hvd.init()"})
+    assert plain.run(script, timeout=20.0).taken(0) == plain.settings.steps
 
 
 def test_an_original_that_makes_another_number_of_ranks(tmp_path, monkeypatch):

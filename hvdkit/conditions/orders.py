@@ -2,40 +2,47 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
-from hvdkit.conditions.objection import Objection
-from hvdkit.job.record import Pass, Place, Record
+from hvdkit.conditions.objection import Objection, because, surely_differs
+from hvdkit.conditions.turns import in_turn
+from hvdkit.job.columns import Value, columns
+from hvdkit.job.record import Pass, Place, Record, is_trained
 from hvdkit.job.terms import Term, within
 
+NEVER = "passes over the loader have the same order: no set_epoch comes before them at {}"
 SAME = "passes over the loader have the same order: set_epoch at {} is not called again before each of them"
+AGAIN = "passes over the loader have the same order: what set_epoch at {} is given comes again"
+UNLIKE = "each rank has an order of its own, and the shares overlap: the number at {} differs: "
+TURNS = range(5)  # of a loop, in which a number is compared with those before it
+FIRST = 0  # a sampler's epoch before set_epoch
 
 
 def same_orders(record: Record) -> Iterator[Objection]:
-    """The passes of a training whose order an earlier one had."""
-    passes = [each for each in record.passes if isinstance(each.epoch, Term) and _is_trained(record, each)]
+    """The passes of a training whose order an earlier one had, or that each rank orders in its own way."""
+    passes = [each for each in record.passes if each.epoch is not None and is_trained(record, each)]
     last = {(each.place, each.loader): each for each in passes}
-    seen: dict[tuple[Place, Term, Term], Pass] = {}
+    seen: dict[tuple[Place, Term, Value], Pass] = {}
     for each in passes:
-        assert isinstance(each.epoch, Term)
-        varying = {term.parts[0] for term in within(each.epoch) if term.kind in ("each", "turn")}
-        before = seen.setdefault((each.place, each.loader, each.epoch), each)
+        assert each.epoch is not None
+        at = each.told or each.place
+        if surely_differs(each.epoch):
+            reason, origin = because(record, each.epoch, at)
+            yield Objection(at, UNLIKE + reason, origin)
+            continue
+        epoch = columns(each.epoch)[-1]
+        varying = {term.parts[0] for term in within(epoch) if term.kind in ("each", "turn")}
+        before = seen.setdefault((each.place, each.loader, epoch), each)
         repeated = before is not each and not varying & {*each.loops}
         # The last of the turns that were run has what the ones before it left.
         is_last = each is last[each.place, each.loader]
         if repeated or (is_last and each.loops and each.loops[-1] not in varying):
-            yield Objection(each.told or each.place, SAME)
+            yield Objection(at, NEVER if each.told is None else SAME)
+        elif is_last and each.loops and _comes_again(each, epoch):
+            yield Objection(at, AGAIN)
 
 
-def _is_trained(record: Record, found: Pass) -> bool:
-    """Whether a loss is computed of what a pass gives; of one by iter(), next() gives it elsewhere."""
-    site = found.place[1]
-    return any(
-        term.kind == "each"
-        and found.loader in term.parts
-        and (term.parts[0] is site or isinstance(site, ast.Call))
-        for loss in record.trained
-        for column in ([loss] if isinstance(loss, Term) else loss)
-        for term in within(column)
-    )
+def _comes_again(found: Pass, epoch: Term) -> bool:
+    """Whether a number is that of an earlier turn of the innermost loop around a pass."""
+    numbers = [in_turn(epoch, found.loops[-1], turn, FIRST) for turn in TURNS]
+    return len({*numbers}) < len(numbers)

@@ -5,15 +5,27 @@ from __future__ import annotations
 import ast
 from collections.abc import Hashable, Iterator
 
-from hvdkit.conditions.objection import Objection, because, differs_among, is_assumed, ranks_with
-from hvdkit.job.columns import RANKS, Value, alike, columns
+from hvdkit.conditions.objection import (
+    Objection,
+    because,
+    differs_among,
+    is_assumed,
+    ranks_with,
+    surely_differs,
+)
+from hvdkit.job.columns import RANKS, Split, Value, alike, columns
 from hvdkit.job.processes import NUMBERS
-from hvdkit.job.record import Drawn, Loaded, Record
+from hvdkit.job.record import Drawn, Loaded, Record, is_sampler, trained_on
 from hvdkit.job.terms import Term
 
 SPLIT = "each rank splits the data differently at {}"
 ORDERED = "each rank divides a different order of the samples, drawn at {}"
 OVERLAP = "the shares overlap: each rank loads everything from its own start to the end at {}"
+
+SOME = "only some ranks divide the data at {}: the others load all of it"
+SHARED = "two hosts of two ranks load the shares {}, and not one share each, at {{}}"
+PARTS = "four ranks divide the data into {} parts at {{}}, and not one for each"
+UNLIKE = "each rank divides an order of its own at {{}}: its {} differs"
 
 
 def unlike_shares(record: Record) -> Iterator[Objection]:
@@ -26,9 +38,41 @@ def unlike_shares(record: Record) -> Iterator[Objection]:
             reason, origin = because(record, drawn.state, drawn.place)
             sentence = SPLIT if drawn.splits else ORDERED
             yield Objection(drawn.place, f"{sentence}: {reason}", origin)
+    trained = {part for term in trained_on(record) for part in term.parts}
     for loaded in record.loaded:
         if any(_is_rest(*terms) for terms in _slices(loaded)):
             yield Objection(loaded.place, OVERLAP)
+        if loaded.loader in trained:
+            yield from _wrong_numbers(record, loaded)
+
+
+def _wrong_numbers(record: Record, loaded: Loaded) -> Iterator[Objection]:
+    """What a sampler divides by that is not the number of ranks, the rank, and else the same on all."""
+    at = loaded.place
+    if isinstance(loaded.sampler, Split):
+        if len({is_sampler(columns(loaded.sampler)[rank]) for rank in RANKS}) > 1:
+            yield Objection(at, SOME)
+        return
+    rank, size = (_constants(loaded.numbers.get(name)) for name in ("rank", "num_replicas"))
+    if rank and sorted(rank, key=str) != [*range(len(RANKS))]:
+        yield Objection(at, SHARED.format(_listed(rank)))
+    if size and {*size} != {len(RANKS)}:
+        yield Objection(at, PARTS.format(_listed(size)))
+    for name in ("seed", "shuffle"):
+        value = loaded.numbers.get(name)
+        if value is not None and surely_differs(value):
+            reason, origin = because(record, value, at)
+            yield Objection(at, f"{UNLIKE.format(name)}: {reason}", origin)
+
+
+def _constants(value: Value | None) -> list[Hashable]:
+    """What each rank has, if that is known."""
+    terms = [] if value is None else [columns(value)[rank] for rank in RANKS]
+    return [term.parts[0] for term in terms] if all(term.kind == "const" for term in terms) else []
+
+
+def _listed(values: list[Hashable]) -> str:
+    return ", ".join(map(str, values))
 
 
 def _is_divided(record: Record, drawn: Drawn) -> bool:
@@ -60,6 +104,11 @@ def _slices(loaded: Loaded) -> Iterator[tuple[Term, ...]]:
 
 
 def take_turns(loaded: Loaded) -> bool:
+    """Whether each rank loads its part of one order: every N-th element, or a block of it."""
+    return _stride(loaded) or _blocks(loaded) or _pieces(loaded)
+
+
+def _stride(loaded: Loaded) -> bool:
     """Whether each rank takes every N-th element of one order, beginning with its number."""
     found = [{*_turns(mine)} for mine in loaded.terms]
     size = NUMBERS["size"][RANKS[0]]
@@ -67,6 +116,52 @@ def take_turns(loaded: Loaded) -> bool:
         all((source, NUMBERS["rank"][rank], size) in found[rank - RANKS[0]] for rank in RANKS)
         for source, _, step in found[0]
         if step == size
+    )
+
+
+def _blocks(loaded: Loaded) -> bool:
+    """Whether each rank takes a block that begins where the block of the rank before it ends."""
+    found = [[*_bounds(mine)] for mine in loaded.terms]
+    return any(_goes_on(source, upper, found[1:]) for source, _, upper in found[0])
+
+
+def _goes_on(source: Hashable, upper: Term, found: list[list[tuple[Hashable, Term, Term]]]) -> bool:
+    """Whether the others' blocks follow, one behind the other."""
+    if not found:
+        return True
+    return any(
+        of is source and lower is upper and end is not upper and _goes_on(source, end, found[1:])
+        for of, lower, end in found[0]
+    )
+
+
+def _bounds(terms: frozenset[Term]) -> Iterator[tuple[Hashable, Term, Term]]:
+    """What is taken between two bounds: of what, from where, and to where."""
+    for term in terms:
+        inner = [*term.inner]
+        if term.kind == "item" and inner[-1].kind == "slice":
+            lower, upper, step = inner[-1].inner
+            if _is_none(step) and not _is_none(lower) and not _is_none(upper):
+                yield inner[0], lower, upper
+        elif term.kind == "range" and len(inner) == 2:
+            yield None, inner[0], inner[1]
+
+
+def _pieces(loaded: Loaded) -> bool:
+    """Whether each rank takes the piece with its number, of as many as there are ranks."""
+    found = [
+        {
+            (term.inner[0], term.inner[1].parts[0])
+            for term in mine
+            if term.kind == "item" and term.inner[0].kind == "pieces" and term.inner[1].kind == "const"
+        }
+        for mine in loaded.terms
+    ]
+    size = NUMBERS["size"][RANKS[0]]
+    return any(
+        whole.inner[1].parts == (size,)
+        and all((whole, NUMBERS["rank"][rank]) in found[rank - RANKS[0]] for rank in RANKS)
+        for whole, _ in found[0]
     )
 
 
@@ -97,8 +192,20 @@ def _turns(terms: frozenset[Term]) -> Iterator[tuple[Hashable, Hashable, Hashabl
             lower, upper, step = inner[-1].inner
             if _is_none(upper) and lower.kind == step.kind == "const":
                 yield inner[0], lower.parts[0], step.parts[0]
+        elif term.kind == "items of" and (test := _remainder(inner[-1])) is not None:
+            yield test
         elif term.kind == "range" and len(inner) == 3 and inner[0].kind == inner[2].kind == "const":
             yield inner[1], inner[0].parts[0], inner[2].parts[0]
+
+
+def _remainder(test: Term) -> tuple[Hashable, Hashable, Hashable] | None:
+    """What is counted, the remainder and the divisor, where a test is `i % size == rank`."""
+    if test.kind != "compare" or test.parts[0] != "Eq" or test.inner[1].kind != "const":
+        return None
+    counted, rank = test.inner
+    if counted.kind != "op" or counted.parts[0] != "Mod" or counted.inner[1].kind != "const":
+        return None
+    return counted.inner[0], rank.parts[0], counted.inner[1].parts[0]
 
 
 def are_sorted(record: Record, call: ast.AST) -> bool:

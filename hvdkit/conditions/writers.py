@@ -2,27 +2,52 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from hvdkit.conditions.objection import Objection, is_assumed, ranks_with
 from hvdkit.job.columns import RANKS, columns
 from hvdkit.job.processes import NUMBERS
 from hvdkit.job.record import Record, Written
-from hvdkit.job.terms import within
+from hvdkit.job.terms import Term, within
 
 TEMPORARY = ("a new folder", "a new file")
 
 
 def several_writers(record: Record) -> Iterator[Objection]:
     """The files that several ranks write."""
+    writing: dict[Term, dict[int, None]] = {}  # the ranks that write a file, by its path
     for written in record.written:
-        ranks = ranks_with(written.active)
+        for rank in ranks_with(written.active):
+            writing.setdefault(columns(written.path)[rank], {})[rank] = None
+    for written in record.written:
         paths = columns(written.path)
-        shared = [
-            rank for rank in ranks if any(paths[rank] is paths[other] for other in ranks if other != rank)
-        ]
+        shared = [rank for rank in ranks_with(written.active) if len(writing[paths[rank]]) > 1]
         if shared and not is_assumed(record, written.active):
             yield Objection(written.place, f"{_who(shared)} at {{}}")
+
+
+def write_apart(record: Record, site: ast.AST) -> bool:
+    """Whether no file that is written at a call has the name of one that another rank writes there."""
+    files = [
+        (rank, columns(written.path)[rank])
+        for written in record.written
+        if written.place[1] is site
+        for rank in ranks_with(written.active)
+    ]
+    return all(one == other or _are_apart(path, of) for one, path in files for other, of in files)
+
+
+def _are_apart(one: Term, two: Term) -> bool:
+    """Whether two texts surely differ: in one constant, and in nothing else."""
+    if one.kind == two.kind == "const":
+        return one is not two
+    if one.kind != two.kind or len(one.parts) != len(two.parts):
+        return False
+    other = [(a, b) for a, b in zip(one.parts, two.parts) if a is not b and a != b]
+    return len(other) == 1 and all(
+        isinstance(a, Term) and isinstance(b, Term) and _are_apart(a, b) for a, b in other
+    )
 
 
 def is_temporary(written: Written) -> bool:

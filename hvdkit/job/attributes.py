@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.job.arguments import Arguments
-from hvdkit.job.columns import Value
+from hvdkit.job.columns import Value, columns, lift
 from hvdkit.job.machine import Machine
 from hvdkit.job.store import Frame
 from hvdkit.job.terms import Term
@@ -14,13 +14,20 @@ from hvdkit.job.terms import Term
 
 def attribute(machine: Machine, term: Term, name: str, site: ast.AST) -> Value:
     """`term.name`."""
-    if term.kind == "library":
-        return machine.terms.make("library", f"{term.parts[0]}.{name}")
     if term.kind == "module":
         return _of_module(machine, term, name)
     set_before = machine.attribute(term, name)
-    if set_before is not None and set_before is not machine.terms.unset:
+    if set_before is None:
+        return _not_set(machine, term, name, site)
+    if not any(map(machine.terms.may_be_unset, columns(set_before))):
         return set_before
+    return lift(machine.terms.or_else, set_before, _not_set(machine, term, name, site))
+
+
+def _not_set(machine: Machine, term: Term, name: str, site: ast.AST) -> Value:
+    """`term.name` where the object itself was not given one."""
+    if term.kind == "library":
+        return machine.terms.make("library", f"{term.parts[0]}.{name}")
     if term.kind == "object":
         return _of_object(machine, term, name, site)
     if term.kind == "class":

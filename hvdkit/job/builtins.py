@@ -3,57 +3,29 @@
 from __future__ import annotations
 
 import ast
-from typing import Callable
 
 from hvdkit.job.arguments import Arguments
 from hvdkit.job.attributes import attribute, lineage, set_attribute
 from hvdkit.job.columns import Value, columns, lift
-from hvdkit.job.containers import ITEMS, KEYS, elements, held, make_list, make_tuple, new, set_item
+from hvdkit.job.computed import (
+    COMPUTED,
+    NUMBERS,
+    Builtin,
+    computed,
+    hashed,
+    in_order,
+    number,
+    plain_term,
+    rows,
+    tested,
+)
+from hvdkit.job.containers import ITEMS, KEYS, elements, gather, held, known, make_list, new, set_item
 from hvdkit.job.functions import call_super, make_partial
-from hvdkit.job.loops import begins, element
+from hvdkit.job.loops import begins, element, one_by_one
 from hvdkit.job.machine import Machine
-from hvdkit.job.operators import FAILS
 from hvdkit.job.store import Frame
 from hvdkit.job.terms import Term
-from hvdkit.job.training import WEIGHTS, parts, root, snapshot
-
-NUMBERS: dict[str, Callable[..., object]] = {"int": int, "float": float, "bool": bool, "str": str, "abs": abs}
-Builtin = Callable[[Machine, Arguments, ast.AST], Value]
-
-
-def _number(name: str) -> Builtin:
-    """`int(x)` and the like."""
-
-    def convert(machine: Machine, given: Arguments, site: ast.AST) -> Value:
-        def of(term: Term) -> Term:
-            if term.kind == "const" and isinstance(term.parts[0], (bool, int, float, str)):
-                try:
-                    return machine.terms.const(NUMBERS[name](term.parts[0]))
-                except FAILS:
-                    machine.risks += 1
-            if name == "bool":
-                return term
-            return machine.terms.make("call", name, term)
-
-        value = given.get(0)
-        return (
-            machine.terms.const(NUMBERS[name]() if name != "abs" else 0) if value is None else lift(of, value)
-        )
-
-    return convert
-
-
-def _plain(kind: str) -> Builtin:
-    """A term of the arguments, under its own name."""
-
-    def call(machine: Machine, given: Arguments, site: ast.AST) -> Value:
-        return (
-            lift(lambda *parts: machine.terms.make(kind, *parts), *given)
-            if [*given]
-            else machine.terms.make(kind)
-        )
-
-    return call
+from hvdkit.job.training import CLASS, WEIGHTS, parts, root, snapshot
 
 
 def _len(machine: Machine, given: Arguments, site: ast.AST) -> Value:
@@ -76,13 +48,10 @@ def _copied(kind: str) -> Builtin:
         value = given.get(0)
         if value is None:
             return machine.terms.make("tuple") if kind == "tuple" else make_list(machine, site, [])
-        known = elements(machine, value)
-        if known is not None and kind != "sorted" and not _is_set(value):
-            items = [item for item, _ in known]
-            return make_tuple(machine, items) if kind == "tuple" else make_list(machine, site, items)
-        inside = held(machine, value)
+        items = known(machine, value)
+        inside = held(machine, value) if items is None else items
         if kind == "sorted":
-            inside = lift(lambda term: machine.terms.make("sorted", term), inside)
+            inside = lift(lambda term: in_order(machine, term), inside)
         elif _is_set(value):
             order = machine.own("the order of a set", site)
             inside = lift(lambda *terms: machine.terms.make("ordered", *terms), inside, order)
@@ -191,12 +160,22 @@ def _map(machine: Machine, given: Arguments, site: ast.AST) -> Value:
     if len(given.positional) < 2:
         return machine.terms.none
     function, over = given.positional[:2]
-    known = elements(machine, over)
-    if known is None:
+    items = elements(machine, over)
+    if items is None:
         one = machine.site("each", site, over)
-        found = machine.call(function, Arguments([one]), site)
-        return machine.site("items of", site, found)
-    return make_list(machine, site, [machine.call(function, Arguments([item]), site) for item, _ in known])
+        return machine.site("items of", site, machine.call(function, Arguments([one]), site))
+    found: list[Value] = []
+    there: list[Value] = []
+    for item, is_there in items:
+        one_by_one(
+            machine,
+            [(item, is_there)],
+            lambda value: found.append(machine.call(function, Arguments([value]), site)),
+        )
+        there += [is_there] * (len(found) - len(there))
+    made = new(machine, "list", site)
+    machine.write((made, ITEMS), gather(machine, [*zip(found, there)]))
+    return made
 
 
 def _isinstance(machine: Machine, given: Arguments, site: ast.AST) -> Value:
@@ -212,9 +191,17 @@ def _isinstance(machine: Machine, given: Arguments, site: ast.AST) -> Value:
                 return machine.terms.true
             if kind.kind == "class":
                 return machine.terms.false
+        if term.kind == "made" and kind.kind == "library":
+            own = machine.read((term, CLASS))
+            if isinstance(own, Term) and _last(own) == _last(kind):
+                return machine.terms.true  # a class may be had from several modules
         return machine.terms.make("compare", "isinstance", term, kind)
 
     return lift(of, value, cls)
+
+
+def _last(term: Term) -> str:
+    return str(term.parts[0]).rpartition(".")[2]
 
 
 def _iter(machine: Machine, given: Arguments, site: ast.AST) -> Value:
@@ -259,36 +246,27 @@ def _copy_of(machine: Machine, term: Term, site: ast.AST) -> Value:
 
 
 BUILTINS: dict[str, Builtin] = {
-    **{name: _number(name) for name in NUMBERS},
+    **{name: number(name) for name in NUMBERS},
     **{
-        name: _plain(name)
+        name: plain_term(name)
         for name in (
             "range",
-            "enumerate",
-            "zip",
-            "reversed",
-            "min",
-            "max",
-            "sum",
-            "any",
-            "all",
-            "round",
-            "repr",
             "type",
             "id",
-            "hash",
             "hasattr",
             "callable",
             "vars",
             "dir",
-            "ord",
-            "chr",
             "slice",
-            "pow",
             "divmod",
             "format",
         )
     },
+    **{name: computed(name) for name in COMPUTED},
+    **{name: rows(name) for name in ("enumerate", "zip", "reversed")},
+    "any": tested("any"),
+    "all": tested("all"),
+    "hash": hashed,
     "len": _len,
     "list": _copied("list"),
     "tuple": _copied("tuple"),

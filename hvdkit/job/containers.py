@@ -40,13 +40,31 @@ def content(machine: Machine, term: Term) -> Value:
     return term
 
 
-def elements(machine: Machine, value: Value) -> list[tuple[Value, Value]] | None:
-    """The elements of what is iterated, each with the condition under which it is there; None: not known."""
-    inside = held(machine, value)
+def known(machine: Machine, value: Value) -> Value | None:
+    """The elements of what is iterated, as a tuple for each process; None where they are not known."""
+    inside = lift(lambda term: _paired(machine, term), held(machine, value))
     # No turn of a longer range differs from the second, unless the ranks differ in how many they take.
     most = 2 if isinstance(inside, Term) else PROCESSES
     inside = lift(lambda term: _numbers(machine, term, most), inside)
-    if any(term.kind not in ("tuple", "unset") for term in columns(inside)):
+    return inside if all(term.kind in ("tuple", "unset") for term in columns(inside)) else None
+
+
+def gather(machine: Machine, found: Sequence[tuple[Value, Value]]) -> Value:
+    """The tuple of these elements, each of which is there under a condition that is known in each process."""
+    flat = [value for pair in found for value in pair]
+
+    def of(*parts: Term) -> Term:
+        return machine.terms.make(
+            "tuple", *(part for part, there in zip(parts[::2], parts[1::2]) if there is machine.terms.true)
+        )
+
+    return lift(of, *flat) if flat else machine.terms.make("tuple")
+
+
+def elements(machine: Machine, value: Value) -> list[tuple[Value, Value]] | None:
+    """The elements of what is iterated, each with the condition under which it is there; None: not known."""
+    inside = known(machine, value)
+    if inside is None:
         return None
     most = max((len(term.parts) for term in columns(inside)), default=0)
     terms = machine.terms
@@ -76,11 +94,12 @@ def counted(term: Term) -> int | None:
     """How many elements something has, if that is known."""
     if term.kind == "tuple":
         return len(term.parts)
-    numbers = _range(term)
+    numbers = numbers_of(term)
     return None if numbers is None else len(numbers)
 
 
-def _range(term: Term) -> range | None:
+def numbers_of(term: Term) -> range | None:
+    """The numbers of a range whose bounds are known."""
     if term.kind != "range":
         return None
     bounds = [
@@ -93,9 +112,29 @@ def _range(term: Term) -> range | None:
     return range(*bounds)
 
 
+def _paired(machine: Machine, term: Term) -> Term:
+    """`enumerate`, `zip` and `reversed` of tuples, as a tuple."""
+    terms, inner = machine.terms, [*term.inner]
+    if term.kind not in ("enumerate", "zip", "reversed") or any(part.kind != "tuple" for part in inner[:1]):
+        return term
+    if term.kind == "reversed":
+        return terms.make("tuple", *inner[0].parts[::-1])
+    if term.kind == "zip":
+        if any(part.kind != "tuple" for part in inner):
+            return term
+        return terms.make(
+            "tuple", *(terms.make("tuple", *row) for row in zip(*(part.parts for part in inner)))
+        )
+    first = inner[1].parts[0] if len(inner) > 1 and inner[1].kind == "const" else 0
+    if not isinstance(first, int):
+        return term
+    rows = enumerate(inner[0].parts, first)
+    return terms.make("tuple", *(terms.make("tuple", terms.const(place), part) for place, part in rows))
+
+
 def _numbers(machine: Machine, term: Term, most: int) -> Term:
     """The numbers of a range, if there are at most so many."""
-    numbers = _range(term)
+    numbers = numbers_of(term)
     if numbers is None or len(numbers) > most:
         return term
     return machine.terms.make("tuple", *map(machine.terms.const, numbers))
@@ -162,17 +201,33 @@ def _of_items(machine: Machine, holder: Term, items: Term, place: Term) -> Term:
             part = items.parts[place.parts[0]]
             assert isinstance(part, Term)
             return part
+    if items.kind == "tuple" and place.kind == "slice" and all(map(_is_bound, place.inner)):
+        lower, upper, step = (_bound(part) for part in place.inner)
+        if step != 0:
+            return machine.terms.make("tuple", *items.parts[slice(lower, upper, step)])
     return machine.terms.make("item", items if items.kind != "tuple" else holder, place)
+
+
+def _is_bound(term: Term) -> bool:
+    return term.kind == "const" and (term.parts[0] is None or isinstance(term.parts[0], int))
+
+
+def _bound(term: Term) -> int | None:
+    bound = term.parts[0]
+    return bound if isinstance(bound, int) else None
 
 
 def _of_dict(machine: Machine, holder: Term, key: Value) -> Value:
     """The value of a key; of one that is not known, any of all."""
     terms = machine.terms
+    keys = machine.read((holder, KEYS))
     if isinstance(key, Term):
         found = machine.read((holder, key))
         if found is not None:
             return found
-    keys = machine.read((holder, KEYS))
+    elif isinstance(keys, Term) and keys.kind == "tuple" and {*key} <= {*keys.parts}:
+        held_by = {each: machine.read((holder, each)) or terms.unset for each in {*key}}
+        return joined([columns(held_by[each])[process] for process, each in enumerate(key)])
     if isinstance(keys, Term) and keys.kind == "tuple" and keys.parts:
         values = [machine.read((holder, each)) or terms.unset for each in keys.parts]
         return lift(lambda key, *parts: terms.make("any", key, *dict.fromkeys(parts)), key, *values)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Callable, Union
 
 from hvdkit.job.arguments import Arguments
-from hvdkit.job.attributes import bound, of_class
+from hvdkit.job.attributes import bound, lineage, of_class
 from hvdkit.job.columns import Value, lift
 from hvdkit.job.containers import KEYS, make_tuple, new, set_item
 from hvdkit.job.machine import Machine
@@ -201,7 +201,20 @@ def call_class(machine: Machine, term: Term, given: Arguments, site: ast.AST) ->
         machine.each(init, lambda member: machine.call(bound(machine, member, made, site), given, site))
     else:
         machine.set_attribute(made, ":arguments", make_tuple(machine, [*given]))
+        _set_fields(machine, term, made, given)
     return made
+
+
+def _set_fields(machine: Machine, cls: Term, made: Term, given: Arguments) -> None:
+    """Give an object of a class without `__init__`, a dataclass, what it is made with."""
+    fields: dict[str, None] = {}
+    for each in [*lineage(cls)][::-1]:
+        node = each.parts[0]
+        if isinstance(node, ast.ClassDef):
+            annotated = (part.target for part in node.body if isinstance(part, ast.AnnAssign))
+            fields.update((target.id, None) for target in annotated if isinstance(target, ast.Name))
+    for name, value in (*zip(fields, given.positional), *given.named.items()):
+        machine.set_attribute(made, name, value)
 
 
 def call_object(machine: Machine, term: Term, given: Arguments, site: ast.AST) -> Value:

@@ -8,16 +8,18 @@ from typing import Any, Callable
 from hvdkit.job.arguments import Arguments
 from hvdkit.job.builtins import BUILTINS
 from hvdkit.job.columns import RANKS, Value, columns, lift
+from hvdkit.job.containers import held
 from hvdkit.job.machine import Machine
 from hvdkit.job.names import assign
 from hvdkit.job.processes import number, variable
 from hvdkit.job.randomness import draw, draw_by, make_state, seed, state_key
 from hvdkit.job.record import Written
 from hvdkit.job.terms import Term
-from hvdkit.job.training import AVERAGES, from_root, make, meet, send_weights, set_weights, share
+from hvdkit.job.training import AVERAGES, CLASS, from_root, make, meet, send_weights, set_weights, share
 from hvdkit.library import effect
 from hvdkit.library.effects import (
     Asks,
+    Cuts,
     Differs,
     Draws,
     Ends,
@@ -65,7 +67,7 @@ def unknown(machine: Machine, term: Term, given: Arguments, site: ast.AST) -> Va
         if isinstance(value, Term) and value.kind in CALLED:
             with machine.maybe(site, "called", value):
                 machine.call(value, Arguments([], more=True), site)
-    return machine.site("call", site, term, *given)
+    return machine.site("call", site, term, *contents(machine, given))
 
 
 def _draws(machine: Machine, found: Draws, term: Term, given: Arguments, site: ast.AST) -> Value:
@@ -94,6 +96,7 @@ def _makes(machine: Machine, found: Makes, term: Term, given: Arguments, site: a
     if found.kind == "share":
         return machine.each(given.get(0) or machine.terms.none, lambda loader: share(machine, loader, site))
     made = make(machine, found.kind, given, site)
+    machine.write((made, CLASS), term)
     if found.kind == "state":
         make_state(machine, made, given, site)
     return made
@@ -171,13 +174,26 @@ def _wraps(machine: Machine, found: Wraps, term: Term, given: Arguments, site: a
     if found.name == "optimizer":
         for each in {*columns(value)}:
             machine.set_attribute(each, AVERAGES, machine.terms.true)
-    return value
+    return held(machine, value) if found.copies else value
 
 
 def _pure(machine: Machine, found: Pure, term: Term, given: Arguments, site: ast.AST) -> Value:
-    if [*given]:
-        return lift(lambda *parts: machine.terms.make("call", term, term, *parts), *given)
+    values = contents(machine, given)
+    if values:
+        return lift(lambda *parts: machine.terms.make("call", term, term, *parts), *values)
     return machine.terms.make("call", term, term)
+
+
+def contents(machine: Machine, given: Arguments) -> list[Value]:
+    """Arguments as a library reads them: of a container what it holds now."""
+    return [held(machine, value) for value in given]
+
+
+def _cuts(machine: Machine, found: Cuts, term: Term, given: Arguments, site: ast.AST) -> Value:
+    if len(given.positional) != 2:
+        return _pure(machine, Pure(), term, given, site)
+    whole, count = contents(machine, given)[:2]
+    return lift(lambda *parts: machine.terms.make("pieces", *parts), whole, count)
 
 
 def _ends(machine: Machine, found: Ends, term: Term, given: Arguments, site: ast.AST) -> Value:
@@ -206,6 +222,7 @@ _EFFECTS: dict[type, Callable[[Machine, Any, Term, Arguments, ast.AST], Value]] 
     Writes: _writes,
     Sends: _sends,
     Wraps: _wraps,
+    Cuts: _cuts,
     Pure: _pure,
     Ends: _ends,
     Runs: _runs,

@@ -88,7 +88,7 @@ def _over(machine: Machine, node: ast.AST, iterable: Value, body: Turn) -> None:
     """Run a body for what is iterated over."""
     known = elements(machine, iterable)
     if known is not None:
-        _one_by_one(machine, known, body)
+        one_by_one(machine, known, body)
         return
     if isinstance(iterable, Term) and iterable.kind == "generator":
         run_generator(machine, iterable, node, body)
@@ -98,7 +98,7 @@ def _over(machine: Machine, node: ast.AST, iterable: Value, body: Turn) -> None:
         _twice(machine, node, element(machine, node, iterable), body)
 
 
-def _one_by_one(machine: Machine, known: list[tuple[Value, Value]], body: Turn) -> None:
+def one_by_one(machine: Machine, known: list[tuple[Value, Value]], body: Turn) -> None:
     """Run a body for each of the elements, in the processes that have it."""
     path = machine.path
     for value, there in known:
@@ -218,12 +218,11 @@ def _turn(machine: Machine, node: ast.AST, key: Key, was: Term, left: Term) -> T
 def comprehend(machine: Machine, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> Value:
     """A comprehension: its elements, where it is known over what it runs."""
     outer = machine.frame
-    frame = Frame(outer.module, outer, node, machine.gate)
-    found: list[Value] = []
     made = new(machine, "dict", node) if isinstance(node, ast.DictComp) else None
     if made is not None:
         machine.write((made, KEYS), machine.terms.make("tuple"))
-    known = _clauses(machine, node, frame, 0, found, made)
+    run = _Comprehension(machine, node, Frame(outer.module, outer, node, machine.gate), made)
+    known = run.clauses(0)
     machine.frame = outer
     if made is not None:
         if not known:
@@ -231,14 +230,9 @@ def comprehend(machine: Machine, node: ast.ListComp | ast.SetComp | ast.DictComp
             machine.write((made, KEYS), machine.site("items of", node, *_all_values(machine, made, values)))
         return made
     listed = new(machine, "set" if isinstance(node, ast.SetComp) else "list", node)
-    machine.write((listed, ITEMS), make_tuple(machine, found))
+    machine.write((listed, ITEMS), make_tuple(machine, run.found))
     if not known:
-        all_of = (
-            lift(lambda *parts: machine.terms.make("items of", node, *parts), *found)
-            if found
-            else machine.site("items of", node)
-        )
-        machine.write((listed, ITEMS), all_of)
+        machine.write((listed, ITEMS), machine.site("items of", node, *run.found, *run.tests))
     return listed
 
 
@@ -248,47 +242,55 @@ def _all_values(machine: Machine, made: Term, keys: Value) -> list[Value]:
     return [value for value in held_by if value is not None]
 
 
-def _clauses(
-    machine: Machine, node: ast.expr, frame: Frame, place: int, found: list[Value], made: Term | None
-) -> bool:
-    """Run the clauses of a comprehension from one on; whether all elements are known."""
-    generators = node.generators  # type: ignore[attr-defined]
-    if place == len(generators):
-        _element_of(machine, node, found, made)
-        return True
-    clause = generators[place]
-    iterable = machine.evaluate(clause.iter)
-    machine.frame = frame
-    known = elements(machine, iterable)
-    seen = [known is not None and all(there is machine.terms.true for _, there in known)]
+class _Comprehension:
+    """A comprehension that is run. found: its elements. tests: those that decide which it has."""
 
-    def turn(value: Value) -> None:
-        assign(machine, clause.target, value)
-        test: Value = machine.terms.true
-        for each in clause.ifs:
-            test = lift(machine.terms.both, test, machine.condition(machine.evaluate(each)))
-        inner = _where(machine, test, lambda: _clauses(machine, node, frame, place + 1, found, made))
-        seen.append(inner and test in (machine.terms.true, machine.terms.false))
+    def __init__(self, machine: Machine, node: ast.expr, frame: Frame, made: Term | None) -> None:
+        self.machine, self.node, self.frame, self.made = machine, node, frame, made
+        self.found: list[Value] = []
+        self.tests: list[Value] = []
 
-    if known is not None:
-        _one_by_one(machine, known, turn)
-        return all(seen)
-    begins(machine, node, iterable)
-    with _turns(machine, node, iterable):
-        turn(element(machine, node, iterable))
-    return False
+    def clauses(self, place: int) -> bool:
+        """Run the clauses from one on; whether all elements are known."""
+        machine, node = self.machine, self.node
+        generators = node.generators  # type: ignore[attr-defined]
+        if place == len(generators):
+            self._element()
+            return True
+        clause = generators[place]
+        iterable = machine.evaluate(clause.iter)
+        machine.frame = self.frame
+        known = elements(machine, iterable)
+        seen = [known is not None and all(there is machine.terms.true for _, there in known)]
 
+        def turn(value: Value) -> None:
+            assign(machine, clause.target, value)
+            test: Value = machine.terms.true
+            for each in clause.ifs:
+                test = lift(machine.terms.both, test, machine.condition(machine.evaluate(each)))
+            inner = self._where(test, lambda: self.clauses(place + 1))
+            seen.append(inner and test in (machine.terms.true, machine.terms.false))
 
-def _where(machine: Machine, test: Value, run: Callable[[], bool]) -> bool:
-    """Run something where a test holds; whether all that it found is known."""
-    found: list[bool] = []
-    machine.fork(test, lambda: found.append(run()), lambda: None)
-    return all(found)
+        if known is not None:
+            one_by_one(machine, known, turn)
+            return all(seen)
+        begins(machine, node, iterable)
+        with _turns(machine, node, iterable):
+            turn(element(machine, node, iterable))
+        return False
 
+    def _where(self, test: Value, run: Callable[[], bool]) -> bool:
+        """Run something where a test holds; whether all that it found is known."""
+        found: list[bool] = []
+        if test is not self.machine.terms.true:
+            self.tests.append(test)
+        self.machine.fork(test, lambda: found.append(run()), lambda: None)
+        return all(found)
 
-def _element_of(machine: Machine, node: ast.expr, found: list[Value], made: Term | None) -> None:
-    if isinstance(node, ast.DictComp):
-        assert made is not None
-        set_item(machine, made, machine.evaluate(node.key), machine.evaluate(node.value))
-    else:
-        found.append(machine.evaluate(node.elt))  # type: ignore[attr-defined]
+    def _element(self) -> None:
+        machine, node = self.machine, self.node
+        if isinstance(node, ast.DictComp):
+            assert self.made is not None
+            set_item(machine, self.made, machine.evaluate(node.key), machine.evaluate(node.value))
+        else:
+            self.found.append(machine.evaluate(node.elt))  # type: ignore[attr-defined]

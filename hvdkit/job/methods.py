@@ -25,7 +25,7 @@ from hvdkit.job.operators import FAILS
 from hvdkit.job.processes import ENVIRONMENT, variable
 from hvdkit.job.randomness import STATE, draw, draw_order, state_key
 from hvdkit.job.terms import Term
-from hvdkit.job.training import AVERAGES, EPOCH, backward, meet, parts, root, set_weights, snapshot
+from hvdkit.job.training import AVERAGES, EPOCH, backward, meet, parts, root, set_by, set_weights, snapshot
 
 Method = Callable[[Machine, Term, Arguments, ast.AST], Value]
 # Of a text, without those that may give a long one.
@@ -156,6 +156,8 @@ def _step(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Va
         if machine.read((term, AVERAGES)) is machine.terms.true:
             meet(machine, "gradients", site)
             break
+    if holder.kind == "made" and holder.parts[0] == "scheduler" and given.positional:
+        set_by(machine, given.positional[0], site)
     return machine.site("call", site, holder)
 
 
@@ -183,6 +185,12 @@ def _drawn_in_place(machine: Machine, holder: Term, given: Arguments, site: ast.
 def _clone(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
     """`parameter.detach().clone()`: the weights as they are now."""
     return snapshot(machine, holder) or holder
+
+
+def _cut(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
+    """`tensor.chunk(number)`."""
+    count = given.get(0, "chunks") or machine.terms.none
+    return lift(lambda number: machine.terms.make("pieces", holder, number), count)
 
 
 def _apply(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
@@ -223,8 +231,9 @@ def _get(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Val
         return variable(machine, key, given.get(1))
     default = given.get(1) or machine.terms.none
     keys = machine.read((holder, KEYS))
-    if isinstance(key, Term) and isinstance(keys, Term) and keys.kind == "tuple" and key.kind == "const":
-        return get_item(machine, holder, key) if key in keys.parts else default
+    if isinstance(keys, Term) and keys.kind == "tuple" and all(each.kind == "const" for each in columns(key)):
+        found = [get_item(machine, holder, each) if each in keys.parts else default for each in columns(key)]
+        return joined([columns(value)[process] for process, value in enumerate(found)])
     return get_item(machine, holder, key)
 
 
@@ -313,6 +322,8 @@ def _add_part(machine: Machine, holder: Term, given: Arguments) -> Value:
 METHODS: dict[str, Method] = {
     "backward": _backward,
     "apply": _apply,
+    "chunk": _cut,
+    "tensor_split": _cut,
     "load_state_dict": _load,
     "set_epoch": _set_epoch,
     "step": _step,
@@ -337,6 +348,9 @@ METHODS: dict[str, Method] = {
             "train",
             "requires_grad_",
             "detach",
+            "item",
+            "tolist",
+            "numpy",
         ),
         _same,
     ),

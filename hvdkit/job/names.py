@@ -11,6 +11,7 @@ from hvdkit.job.containers import held, set_item
 from hvdkit.job.machine import Machine
 from hvdkit.job.store import Frame
 from hvdkit.job.terms import Term
+from hvdkit.job.training import is_of_optimizer, set_by
 
 
 def lookup(machine: Machine, name: str) -> Value:
@@ -51,6 +52,8 @@ def assign(machine: Machine, target: ast.expr, value: Value) -> None:
         holder, key = machine.evaluate(target.value), machine.evaluate(target.slice)
 
         def put_item(term: Term) -> Value:
+            if is_of_optimizer(term):
+                set_by(machine, value, target)
             set_item(machine, term, key, value)
             return machine.terms.none
 

@@ -52,6 +52,10 @@ def binary(terms: Terms, kind: type, one: Term, two: Term) -> Term:
             found = _computed(terms, BINARY[kind], left, right)
             if found is not None:
                 return found
+    if kind in (ast.BitAnd, ast.BitOr) and terms.is_condition(one) and terms.is_condition(two):
+        if kind is ast.BitAnd:
+            return terms.both(one, two)
+        return terms.negated(terms.both(terms.negated(one), terms.negated(two)))
     if kind is ast.Add and one.kind == two.kind == "tuple" and len(one.parts) + len(two.parts) <= LARGEST:
         return terms.make("tuple", *one.parts, *two.parts)
     return terms.make("op", kind.__name__, one, two)

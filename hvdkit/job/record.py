@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import field
 
 from hvdkit.dataclass import dataclass
-from hvdkit.job.columns import Value
+from hvdkit.job.columns import Value, columns
 from hvdkit.job.store import Module
-from hvdkit.job.terms import Term
+from hvdkit.job.terms import Term, within
 
 Place = tuple[Module, ast.AST]
 
@@ -36,18 +37,30 @@ class Drawn:
     splits: bool = False
 
 
+def is_sampler(value: Value | None) -> bool:
+    """Whether a value is a DistributedSampler."""
+    return isinstance(value, Term) and value.kind == "made" and value.parts[0] == "sampler"
+
+
 @dataclass(frozen=True)
 class Loaded:
     """What a loader loads from.
 
     terms: all that decides it, by rank. unsorted: of those of rank 0, what nothing sorts on the way to the
-    loader. divides: whether its sampler divides it.
+    loader. sampler: its sampler, if it has one. numbers: what that was given, by the name of the parameter.
     """
 
     place: Place
+    loader: Term
     terms: tuple[frozenset[Term], ...]
     unsorted: frozenset[Term]
-    divides: bool
+    sampler: Value
+    numbers: dict[str, Value]
+
+    @property
+    def divides(self) -> bool:
+        """Whether its sampler divides it among the ranks."""
+        return is_sampler(self.sampler)
 
 
 @dataclass(frozen=True)
@@ -80,6 +93,15 @@ class Pass:
 
 
 @dataclass(frozen=True)
+class Setting:
+    """What an optimizer is given to go by: a rate, or the metric that a scheduler decides by."""
+
+    place: Place
+    value: Value
+    active: Value
+
+
+@dataclass(frozen=True)
 class Met:
     """A collective. active: the condition under which each process reaches it."""
 
@@ -96,6 +118,7 @@ class Record:
     drawn: list[Drawn] = field(default_factory=list)
     weights: list[Weights] = field(default_factory=list)
     passes: list[Pass] = field(default_factory=list)
+    settings: list[Setting] = field(default_factory=list)
     met: list[Met] = field(default_factory=list)
     trained: list[Value] = field(default_factory=list)  # the losses of all backward passes
     handed: set[Term] = field(default_factory=set)  # what a call that no table has was given
@@ -104,3 +127,19 @@ class Record:
     places: dict[ast.AST, Module] = field(default_factory=dict)
     trace: Value | None = None
     uncounted: list[Place] = field(default_factory=list)  # loops whose ranks may meet in different numbers
+
+
+def is_trained(record: Record, found: Pass) -> bool:
+    """Whether a loss is computed of what a pass gives; of one by iter(), next() gives it elsewhere."""
+    site = found.place[1]
+    return any(
+        found.loader in term.parts and (term.parts[0] is site or isinstance(site, ast.Call))
+        for term in trained_on(record)
+    )
+
+
+def trained_on(record: Record) -> Iterator[Term]:
+    """The elements, of a loop or of next(), of which the losses of a training are computed."""
+    for loss in record.trained:
+        for column in {*columns(loss)}:
+            yield from (term for term in within(column) if term.kind == "each")

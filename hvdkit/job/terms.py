@@ -39,6 +39,7 @@ class Terms:
         self.left = FIRST
         self._made: dict[tuple[Hashable, ...], Term] = {}
         self._conditions: dict[Term, Term] = {}
+        self._lacking: dict[Term, bool] = {}
         self._leaves: dict[tuple[Term, Term], Term] = {}
         self.true = self.const(True)
         self.false = self.const(False)
@@ -137,6 +138,24 @@ class Terms:
             is_then, is_other = self.is_leaf(then, leaf), self.is_leaf(other, leaf)
             self._leaves[key] = self.chosen(self.condition(test), is_then, is_other)
         return self._leaves[key]
+
+    def may_be_unset(self, term: Term) -> bool:
+        """Whether a value is not there on some way."""
+        if term.kind != "either":
+            return term is self.unset
+        if term not in self._lacking:
+            _, then, other = term.inner
+            self._lacking[term] = self.may_be_unset(then) or self.may_be_unset(other)
+        return self._lacking[term]
+
+    def or_else(self, term: Term, default: Term) -> Term:
+        """A value, and where it is not there another."""
+        if term is self.unset:
+            return default
+        if not self.may_be_unset(term):
+            return term
+        test, then, other = term.inner
+        return self.either(test, self.or_else(then, default), self.or_else(other, default))
 
     def is_condition(self, term: Term) -> bool:
         """Whether a term can only be true or false."""

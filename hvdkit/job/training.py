@@ -11,10 +11,10 @@ from hvdkit.job.containers import ITEMS, KEYS
 from hvdkit.job.machine import Machine
 from hvdkit.job.processes import number
 from hvdkit.job.randomness import draw, state_key
-from hvdkit.job.record import Loaded, Met, Place, Weights
+from hvdkit.job.record import Loaded, Met, Place, Setting, Weights, is_sampler
 from hvdkit.job.terms import Term, within
 
-WEIGHTS, EPOCH, AVERAGES, ARGUMENTS = ":weights", ":epoch", ":averages", ":arguments"
+WEIGHTS, EPOCH, AVERAGES, ARGUMENTS, CLASS = ":weights", ":epoch", ":averages", ":arguments", ":class"
 TRACE = ("collectives", "")
 PARAMETERS = {
     "loader": ("dataset", "batch_size", "shuffle", "sampler", "batch_sampler"),
@@ -37,6 +37,9 @@ def make(machine: Machine, kind: str, given: Arguments, site: ast.AST) -> Term:
         of = given.get(0, "data")
         drawn = of if kind == "parameter" and of is not None else draw(machine, state_key("torch"), site)
         machine.write((made, WEIGHTS), drawn)
+    if kind == "optimizer":
+        for value in (*given.positional[1:], *given.named.values()):
+            set_by(machine, value, site)
     if kind == "parts":
         machine.set_attribute(
             made,
@@ -62,11 +65,6 @@ def is_loader(term: Term) -> bool:
     return term.kind == "made" and term.parts[0] == "loader"
 
 
-def is_sampler(value: Value | None) -> bool:
-    """Whether a value is a DistributedSampler."""
-    return isinstance(value, Term) and value.kind == "made" and value.parts[0] == "sampler"
-
-
 def share_of(machine: Machine, loader: Term) -> Value:
     """What tells apart what each process loads, as far as it is known."""
     sampler = machine.read((loader, "sampler")) or machine.read((loader, "batch_sampler"))
@@ -89,7 +87,10 @@ def epoch_of(machine: Machine, loader: Term) -> tuple[Value | None, Place | None
         return None, None
     if machine.read((sampler, "shuffle")) is machine.terms.false:
         return None, None
-    return machine.read((sampler, EPOCH)), machine.told.get(sampler)
+    told = machine.told.get(sampler)
+    if told is None and not machine.record.handed.isdisjoint((loader, sampler)):
+        return None, None  # who was given it may do so
+    return machine.read((sampler, EPOCH)) or machine.terms.unset, told
 
 
 def root(term: Term) -> Term:
@@ -171,9 +172,21 @@ def from_root(value: Value) -> Value:
 
 def meet(machine: Machine, name: str, site: ast.AST) -> None:
     """A collective: each process that comes here takes part in it."""
-    trace = machine.read(TRACE) or machine.terms.make("no collective")
+    none = machine.terms.make("no collective")
+    trace = lift(machine.terms.or_else, machine.read(TRACE) or none, none)
     machine.write(TRACE, lift(lambda before: machine.terms.make("met", name, before), trace))
     machine.record.met.append(Met(machine.place(site), name, machine.active))
+
+
+def set_by(machine: Machine, value: Value, site: ast.AST) -> None:
+    """Record what an optimizer goes by from here on."""
+    machine.record.settings.append(Setting(machine.place(site), value, machine.active))
+
+
+def is_of_optimizer(term: Term) -> bool:
+    """Whether a term is a part of an optimizer: `optimizer.param_groups[0]`."""
+    holder = root(term)
+    return holder.kind == "made" and holder.parts[0] == "optimizer"
 
 
 def backward(machine: Machine, loss: Value, site: ast.AST) -> None:
@@ -219,7 +232,15 @@ def loaded(machine: Machine) -> Iterator[Loaded]:
         of = (machine.read((made, "dataset")) or machine.terms.none, sampler)
         terms = tuple(_closure(machine, of, rank) for rank in RANKS)
         unsorted = _closure(machine, of, RANKS[0], through_sorts=False)
-        yield Loaded(made_at(machine, made), terms, unsorted, is_sampler(sampler))
+        yield Loaded(made_at(machine, made), made, terms, unsorted, sampler, _numbers(machine, sampler))
+
+
+def _numbers(machine: Machine, sampler: Value) -> dict[str, Value]:
+    """What a sampler divides by, as far as it was given."""
+    if not isinstance(sampler, Term):
+        return {}
+    found = {name: machine.store.values.get((sampler, name)) for name in PARAMETERS["sampler"]}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _closure(

@@ -7,29 +7,53 @@ from typing import Callable
 
 from hvdkit.job.arguments import Arguments
 from hvdkit.job.attributes import bound, of_class
-from hvdkit.job.columns import Value
+from hvdkit.job.columns import Value, lift
 from hvdkit.job.functions import run_generator
 from hvdkit.job.machine import Machine
 from hvdkit.job.names import assign, bind
+from hvdkit.job.store import Key
 from hvdkit.job.terms import Term
 
 
 def run_try(machine: Machine, node: ast.Try) -> None:
-    """Run the body, and, where something in it may fail, the handlers as a way that may be taken."""
-    risks = machine.risks
-    path = machine.path
+    """Run the body; the handlers in the processes that an error ended, or as a way that may be taken."""
+    terms, risks, entered = machine.terms, machine.risks, machine.path
+    jumps = {key: machine.store.values[key] for key in machine.frame.jumps}
     machine.execute(node.body)
-    ended = not machine.is_running
-    stopped = machine.path is machine.terms.false
-    machine.path = path if stopped else machine.path
-    if node.handlers and stopped:
+    left = machine.path
+    raised = lift(lambda before, now: terms.truth(now is not before), entered, left)
+    handled: Value = terms.false
+    if node.handlers and raised is not terms.false:
+        machine.path = lift(terms.both, entered, raised)
         _handle(machine, node.handlers)
-    elif node.handlers and machine.risks > risks:
-        test = machine.site("fails", node)
-        machine.fork(test, lambda: _handle(machine, node.handlers), lambda: machine.execute(node.orelse))
-    elif not ended:
-        machine.execute(node.orelse)
-    machine.execute(node.finalbody)
+        handled, machine.path = machine.path, left
+    if machine.is_running:
+        if node.handlers and machine.risks > risks:
+            test = machine.site("fails", node)
+            machine.fork(test, lambda: _handle(machine, node.handlers), lambda: machine.execute(node.orelse))
+        else:
+            machine.execute(node.orelse)
+    machine.path = lift(terms.either, raised, handled, machine.path)
+    if node.finalbody:
+        _finish(machine, node.finalbody, entered, jumps)
+
+
+def _finish(machine: Machine, body: list[ast.stmt], entered: Value, jumps: dict[Key, Value]) -> None:
+    """Run `finally` in all processes that came to the `try`; those that were leaving go on to leave."""
+    store, frame, left = machine.store, machine.frame, machine.path
+    gone = {key: store.values[key] for key in jumps}
+    for key, value in jumps.items():
+        store.put(key, value)
+    machine.path = entered
+    if frame.jumped:
+        machine.close_gate(frame)
+    machine.execute(body)
+    for key, value in jumps.items():
+        if store.values[key] is value:
+            store.put(key, gone[key])
+    machine.path = lift(lambda before, now, left: left if now is before else now, entered, machine.path, left)
+    if frame.jumped:
+        machine.close_gate(frame)
 
 
 def _handle(machine: Machine, handlers: list[ast.ExceptHandler]) -> None:

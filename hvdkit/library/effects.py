@@ -32,7 +32,8 @@ class Seeds(NamedTuple):
 
 
 class Makes(NamedTuple):
-    """Makes an object of a training: "layer", "parts", "loader", "sampler", "optimizer", "state"."""
+    """Makes an object of a training: "layer", "parts", "loader", "sampler", "optimizer", "scheduler",
+    "state"."""
 
     kind: str
 
@@ -69,10 +70,15 @@ class Sends(NamedTuple):
 
 
 class Wraps(NamedTuple):
-    """Gives an argument back, for what is asked here."""
+    """Gives an argument back, for what is asked here. copies: of a container what it holds now."""
 
     place: int = 0
     name: str = ""
+    copies: bool = False
+
+
+class Cuts(NamedTuple):
+    """Cuts its first argument into as many pieces as the second one says."""
 
 
 class Pure(NamedTuple):
@@ -89,4 +95,4 @@ class Runs(NamedTuple):
     ranks: bool = False
 
 
-Effect = Union[Draws, Fills, Seeds, Makes, Asks, Differs, Writes, Sends, Wraps, Pure, Ends, Runs]
+Effect = Union[Draws, Fills, Seeds, Makes, Asks, Differs, Writes, Sends, Wraps, Cuts, Pure, Ends, Runs]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hvdkit.library.effects import Draws, Effect, Makes, Seeds, Writes
+from hvdkit.library.effects import Cuts, Draws, Effect, Makes, Seeds, Wraps, Writes
 
 CALLS: dict[str, Effect] = {
     # https://numpy.org/doc/stable/reference/random/legacy.html
@@ -19,6 +19,11 @@ CALLS: dict[str, Effect] = {
     "numpy.random.RandomState": Makes("state"),
     "numpy.random.default_rng": Makes("state"),
     # https://numpy.org/doc/stable/reference/routines.io.html
+    "numpy.array": Wraps(0, "object", copies=True),
+    "numpy.asarray": Wraps(0, "a", copies=True),
+    # https://numpy.org/doc/stable/reference/routines.array-manipulation.html
+    "numpy.array_split": Cuts(),
+    "numpy.split": Cuts(),
     "numpy.save": Writes(0, "file"),
     "numpy.savez": Writes(0, "file"),
     "numpy.savez_compressed": Writes(0, "file"),

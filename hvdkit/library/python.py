@@ -52,6 +52,7 @@ FILES: dict[str, Effect] = {
     "gzip.open": Writes(0, "filename", mode=1),
     "logging.FileHandler": Writes(0, "filename"),
     "logging.handlers.RotatingFileHandler": Writes(0, "filename"),
+    "logging.basicConfig": Writes(-1, "filename"),
     "shutil.copyfile": Writes(1, "dst"),
     "shutil.copy": Writes(1, "dst"),
     "shutil.copy2": Writes(1, "dst"),

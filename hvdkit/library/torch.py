@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from hvdkit.library.effects import Asks, Draws, Effect, Fills, Makes, Pure, Runs, Seeds, Sends, Wraps, Writes
+from hvdkit.library.effects import (
+    Asks,
+    Cuts,
+    Draws,
+    Effect,
+    Fills,
+    Makes,
+    Pure,
+    Runs,
+    Seeds,
+    Sends,
+    Wraps,
+    Writes,
+)
 
 # https://docs.pytorch.org/docs/stable/torch.html#random-sampling
 RANDOM: dict[str, Effect] = {
@@ -78,6 +91,11 @@ OTHERS: dict[str, Effect] = {
     "torch.nn.DataParallel": Wraps(0, "module"),
     "torch.nn.SyncBatchNorm.convert_sync_batchnorm": Wraps(0, "module"),
     "torch.compile": Wraps(0, "model"),
+    "torch.chunk": Cuts(),
+    "torch.tensor_split": Cuts(),
+    "torch.tensor": Wraps(0, "data", copies=True),
+    "torch.as_tensor": Wraps(0, "data", copies=True),
+    "torch.from_numpy": Wraps(0),
     "torch.device": Pure(),
     "torch.cuda.is_available": Pure(),
     "torch.cuda.device_count": Pure(),
@@ -113,6 +131,8 @@ def effect(name: str) -> Effect | None:
         return Makes("layer") if last.startswith(LAYERS) else Makes("parts") if last[:1].isupper() else None
     if module == "torch.nn.init" and last in INITS:
         return Fills()
+    if module == "torch.optim.lr_scheduler" and last[:1].isupper():
+        return Makes("scheduler")
     if module == "torch.optim" and last[:1].isupper():
         return Makes("optimizer")
     return None

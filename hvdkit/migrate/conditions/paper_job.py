@@ -12,6 +12,7 @@ from hvdkit.conditions.meetings import unmet
 from hvdkit.conditions.objection import Objection
 from hvdkit.conditions.orders import same_orders
 from hvdkit.conditions.samples import unlike_shares
+from hvdkit.conditions.settings import unlike_settings
 from hvdkit.conditions.weights import unlike_weights
 from hvdkit.conditions.writers import several_writers
 from hvdkit.job.columns import alike
@@ -27,12 +28,14 @@ from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import State
 
 MEET = "collectives meet"
+SETTINGS = "ranks train with the same settings"  # a row where they do not
 OBJECTING: dict[str, Callable[[Record], Iterator[Objection]]] = {
     "training data is sharded by rank": unlike_shares,
     "each epoch has a different order": same_orders,
     "ranks start from the same weights": unlike_weights,
     "files are written by rank 0 only": several_writers,
     MEET: unmet,
+    SETTINGS: unlike_settings,
 }
 
 
@@ -45,12 +48,14 @@ def with_paper_job(
         return answers
     found = {**answers, MEET: _meetings(facts, program, record)}
     for name, objecting in OBJECTING.items():
-        if found[name].state is not State.OPEN and (objections := [*objecting(record)]):
+        if name in found and found[name].state is State.OPEN:
+            continue
+        if objections := [*objecting(record)]:
             found[name] = _answer(before, program, objections)
-    if found[MEET].state is not State.OPEN and (
-        (training and not record.trained) or not _saw_all(facts, program, record)
-    ):
-        del found[MEET]  # nothing is known of what the run did not come to
+    # Nothing is known of what the run did not come to.
+    unseen = training and not record.trained
+    if found[MEET].state is not State.OPEN and (unseen or not _saw_all(facts, program, record)):
+        del found[MEET]
     return found
 
 

@@ -27,7 +27,11 @@ from hvdkit.migrate.facts.files.vocabulary import (
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.programs.paper_runs import ranks_that_come, writes_its_own
+from hvdkit.migrate.facts.programs.paper_runs import (
+    ranks_that_come,
+    ranks_write_apart,
+    writes_its_own,
+)
 from hvdkit.migrate.facts.programs.reached_code import only_single
 from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.values.arguments import given, keyword, passed
@@ -100,7 +104,8 @@ def _narrowed(facts: Facts, writer: Writer) -> Where:
     if writer.where is Where.RANK_0:
         return writer.where
     ranks = ranks_that_come(facts, writer.names, writer.node)
-    return Where.RANK_0 if ranks is not None and len(ranks) <= 1 else writer.where
+    alone = ranks is not None and len(ranks) <= 1
+    return Where.RANK_0 if alone or ranks_write_apart(facts, writer.names, writer.node) else writer.where
 
 
 def _written(facts: Facts) -> Iterator[Writer]:

@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+from hvdkit.conditions.objection import ranks_with
 from hvdkit.conditions.samples import are_sorted, passes_take_turns, take_turns
-from hvdkit.conditions.writers import is_temporary
+from hvdkit.conditions.writers import is_temporary, write_apart
 from hvdkit.job.columns import RANKS, columns
 from hvdkit.job.record import Record
 from hvdkit.job.run import CannotFollow, run
@@ -79,6 +80,15 @@ def writes_its_own(facts: Facts, names: Names, node: ast.AST) -> bool:
 
 
 @once
+def ranks_write_apart(facts: Facts, names: Names, node: ast.AST) -> bool:
+    """Whether no two ranks write one file at a call, in all programs that come to it."""
+    found = _records(facts, names)
+    if not any(each.place[1] is node for record in found for each in record.written):
+        return False
+    return _all_come(facts, found, names, node) and all(write_apart(record, node) for record in found)
+
+
+@once
 def ranks_take_turns(facts: Facts, names: Names, node: ast.AST) -> bool:
     """Whether the ranks take turns in what a loader that is made here loads, in all programs that make it."""
     made = [
@@ -97,6 +107,12 @@ def loads_sorted(facts: Facts, program: ProgramFacts, node: ast.AST) -> bool:
 
 
 def _ranks(record: Record, node: ast.AST) -> Iterator[int]:
+    """The ranks that come to a call; of one that may call several things, those that write a file there."""
+    written = [each for each in record.written if each.place[1] is node]
+    for each in written:
+        yield from (rank - RANKS[0] for rank in ranks_with(each.active))
+    if written:
+        return
     for path, gate in record.calls.get(node, ()):
         for rank in RANKS:
             conditions = (columns(path)[rank], columns(gate)[rank])

@@ -1,0 +1,151 @@
+"""Builtins that compute: of values that are known what they give, and else a term of them."""
+
+from __future__ import annotations
+
+import ast
+from typing import Callable
+
+from hvdkit.job.arguments import Arguments
+from hvdkit.job.columns import Value, lift
+from hvdkit.job.containers import elements, known
+from hvdkit.job.machine import Machine
+from hvdkit.job.operators import FAILS, is_small
+from hvdkit.job.terms import Term
+
+NUMBERS: dict[str, Callable[..., object]] = {"int": int, "float": float, "bool": bool, "str": str, "abs": abs}
+COMPUTED: dict[str, Callable[..., object]] = {
+    "min": min,
+    "max": max,
+    "sum": sum,
+    "round": round,
+    "repr": repr,
+    "ord": ord,
+    "chr": chr,
+}
+Builtin = Callable[[Machine, Arguments, ast.AST], Value]
+
+
+def number(name: str) -> Builtin:
+    """`int(x)` and the like."""
+
+    def convert(machine: Machine, given: Arguments, site: ast.AST) -> Value:
+        def of(term: Term) -> Term:
+            if term.kind == "const" and isinstance(term.parts[0], (bool, int, float, str)):
+                try:
+                    return machine.terms.const(NUMBERS[name](term.parts[0]))
+                except FAILS:
+                    machine.risks += 1
+            if name == "bool":
+                return term
+            return machine.terms.make("call", name, term)
+
+        value = given.get(0)
+        return (
+            machine.terms.const(NUMBERS[name]() if name != "abs" else 0) if value is None else lift(of, value)
+        )
+
+    return convert
+
+
+def rows(kind: str) -> Builtin:
+    """`enumerate`, `zip`, `reversed`: a term of what containers hold."""
+    plain = plain_term(kind)
+
+    def call(machine: Machine, given: Arguments, site: ast.AST) -> Value:
+        return plain(machine, Arguments([as_tuple(machine, value) for value in given]), site)
+
+    return call
+
+
+def plain_term(kind: str) -> Builtin:
+    """A term of the arguments, under its own name."""
+
+    def call(machine: Machine, given: Arguments, site: ast.AST) -> Value:
+        return (
+            lift(lambda *parts: machine.terms.make(kind, *parts), *given)
+            if [*given]
+            else machine.terms.make(kind)
+        )
+
+    return call
+
+
+def computed(name: str) -> Builtin:
+    """A function of numbers or texts: computed where all of them are known."""
+    function, plain = COMPUTED[name], plain_term(name)
+
+    def call(machine: Machine, given: Arguments, site: ast.AST) -> Value:
+        if given.named or given.more or not given.positional:
+            return plain(machine, given, site)
+        values = [as_tuple(machine, value) for value in given.positional]
+
+        def of(*parts: Term) -> Term:
+            if all(map(_is_known, parts)):
+                try:
+                    found = function(*map(_plainly, parts))
+                except FAILS:
+                    machine.risks += 1
+                else:
+                    if is_small(found):
+                        return machine.terms.const(found)
+            return machine.terms.make(name, *parts)
+
+        return lift(of, *values)
+
+    return call
+
+
+def as_tuple(machine: Machine, value: Value) -> Value:
+    """A container as a tuple, if its elements are known."""
+    inside = known(machine, value)
+    return value if inside is None else inside
+
+
+def _is_known(term: Term) -> bool:
+    """Whether a term is a constant, or a tuple of constants."""
+    if term.kind == "tuple":
+        return all(part.kind == "const" for part in term.inner)
+    return term.kind == "const" and term.parts[0] is not None
+
+
+def _plainly(term: Term) -> object:
+    """A constant, or a tuple of constants, as Python has it."""
+    return term.parts[0] if term.kind == "const" else tuple(part.parts[0] for part in term.inner)
+
+
+def tested(name: str) -> Builtin:
+    """`any(items)`, `all(items)`: a condition of the elements, if these are known."""
+    plain = plain_term(name)
+
+    def call(machine: Machine, given: Arguments, site: ast.AST) -> Value:
+        terms = machine.terms
+        items = elements(machine, given.positional[0]) if given.positional else None
+        if items is None:
+            return plain(machine, given, site)
+        fails: Value = terms.true  # of any: no element is true; of all: none is false
+        for item, there in items:
+            test = machine.condition(item)
+            wanted = test if name == "any" else lift(terms.negated, test)
+            fails = lift(terms.both, fails, lift(terms.negated, lift(terms.both, there, wanted)))
+        return lift(terms.negated, fails) if name == "any" else fails
+
+    return call
+
+
+def hashed(machine: Machine, given: Arguments, site: ast.AST) -> Value:
+    """`hash(x)`: of a text, or of what holds one, each process has its own."""
+    value = given.get(0) or machine.terms.none
+    return lift(
+        lambda *parts: machine.terms.make("hash", *parts), value, machine.own("the hash of a text", site)
+    )
+
+
+def in_order(machine: Machine, term: Term) -> Term:
+    """A tuple in order, if its elements are known."""
+    values = [part.parts[0] for part in term.inner if part.kind == "const"]
+    if term.kind == "tuple" and len(values) == len(term.parts):
+        try:
+            return machine.terms.make("tuple", *map(machine.terms.const, sorted(values)))  # type: ignore[type-var]
+        except FAILS:
+            machine.risks += 1
+    return machine.terms.make("sorted", term)

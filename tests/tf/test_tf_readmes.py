@@ -18,6 +18,7 @@ LESS = {"keras_gan": "--epochs 2", "tfrecord": "--epochs 8"}
 
 
 @pytest.mark.launch
+@pytest.mark.once
 @pytest.mark.timeout(0)  # each command has its own bound
 @pytest.mark.parametrize("example", sorted(TENSORFLOW))
 def test_the_commands_run(example: str, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-pytestmark = pytest.mark.launch
+pytestmark = [pytest.mark.launch, pytest.mark.once]
 
 
 def test_no_claim_is_false(tmp_path: Path) -> None:

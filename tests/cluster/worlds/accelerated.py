@@ -1,5 +1,7 @@
 """A script of Accelerate, as it stands after `accelerate launch` or torchrun."""
 
+import os
+
 import torch
 from accelerate import Accelerator
 from accelerate.utils import set_seed
@@ -20,4 +22,5 @@ for epoch in range(3):
         optimizer.step()
     mean = accelerator.reduce(loss.detach(), "mean").item()
     accelerator.print(f"epoch {epoch} of {accelerator.num_processes} ranks: loss {mean:.8f}", flush=True)
-accelerator.end_training()
+accelerator.wait_for_everyone()
+os._exit(0)  # as in fsdp.py

@@ -36,6 +36,8 @@ def _len(machine: Machine, given: Arguments, site: ast.AST) -> Value:
     def of(term: Term) -> Term:
         if term.kind == "tuple":
             return machine.terms.const(len(term.parts))
+        if term.kind == "const" and isinstance(term.parts[0], str):
+            return machine.terms.const(len(term.parts[0]))
         return machine.terms.make("call", "len", term)
 
     return lift(of, held(machine, value))

@@ -80,9 +80,9 @@ def computed(name: str) -> Builtin:
         values = [as_tuple(machine, value) for value in given.positional]
 
         def of(*parts: Term) -> Term:
-            if all(map(_is_known, parts)):
+            if all(map(is_known, parts)):
                 try:
-                    found = function(*map(_plainly, parts))
+                    found = function(*map(plainly, parts))
                 except FAILS:
                     machine.risks += 1
                 else:
@@ -101,14 +101,14 @@ def as_tuple(machine: Machine, value: Value) -> Value:
     return value if inside is None else inside
 
 
-def _is_known(term: Term) -> bool:
+def is_known(term: Term) -> bool:
     """Whether a term is a constant, or a tuple of constants."""
     if term.kind == "tuple":
         return all(part.kind == "const" for part in term.inner)
     return term.kind == "const" and term.parts[0] is not None
 
 
-def _plainly(term: Term) -> object:
+def plainly(term: Term) -> object:
     """A constant, or a tuple of constants, as Python has it."""
     return term.parts[0] if term.kind == "const" else tuple(part.parts[0] for part in term.inner)
 

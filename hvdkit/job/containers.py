@@ -196,16 +196,22 @@ def get_item(machine: Machine, holder: Term, key: Value) -> Value:
 
 
 def _of_items(machine: Machine, holder: Term, items: Term, place: Term) -> Term:
-    if items.kind == "tuple" and place.kind == "const" and isinstance(place.parts[0], int):
-        if -len(items.parts) <= place.parts[0] < len(items.parts):
-            part = items.parts[place.parts[0]]
-            assert isinstance(part, Term)
-            return part
-    if items.kind == "tuple" and place.kind == "slice" and all(map(_is_bound, place.inner)):
+    terms = machine.terms
+    text = items.parts[0] if items.kind == "const" else None
+    many = items.parts if items.kind == "tuple" else text if isinstance(text, str) else ()
+    if place.kind == "const" and isinstance(place.parts[0], int) and -len(many) <= place.parts[0] < len(many):
+        part = many[place.parts[0]]
+        return part if isinstance(part, Term) else terms.const(part)
+    if (
+        (items.kind == "tuple" or isinstance(text, str))
+        and place.kind == "slice"
+        and all(map(_is_bound, place.inner))
+    ):
         lower, upper, step = (_bound(part) for part in place.inner)
         if step != 0:
-            return machine.terms.make("tuple", *items.parts[slice(lower, upper, step)])
-    return machine.terms.make("item", items if items.kind != "tuple" else holder, place)
+            taken = many[slice(lower, upper, step)]
+            return terms.const(taken) if isinstance(taken, str) else terms.make("tuple", *taken)
+    return terms.make("item", items if items.kind != "tuple" else holder, place)
 
 
 def _is_bound(term: Term) -> bool:

@@ -34,6 +34,7 @@ from hvdkit.library.effects import (
 )
 
 NOWHERE = ("/dev/null", "os.devnull")
+PLACES = ("device", "map_location")  # parameters that say where something is put: values are the same there
 WRITING = frozenset("wax+")
 CALLED = ("function", "bound", "partial")  # what a library may call that it is given
 
@@ -178,15 +179,16 @@ def _wraps(machine: Machine, found: Wraps, term: Term, given: Arguments, site: a
 
 
 def _pure(machine: Machine, found: Pure, term: Term, given: Arguments, site: ast.AST) -> Value:
-    values = contents(machine, given)
+    values = [] if found.place else contents(machine, given)
     if values:
         return lift(lambda *parts: machine.terms.make("call", term, term, *parts), *values)
     return machine.terms.make("call", term, term)
 
 
 def contents(machine: Machine, given: Arguments) -> list[Value]:
-    """Arguments as a library reads them: of a container what it holds now."""
-    return [held(machine, value) for value in given]
+    """Arguments as a library reads them: of a container what it holds now; not where a value is put."""
+    named = (value for name, value in given.named.items() if name not in PLACES)
+    return [held(machine, value) for value in (*given.positional, *named)]
 
 
 def _cuts(machine: Machine, found: Cuts, term: Term, given: Arguments, site: ast.AST) -> Value:

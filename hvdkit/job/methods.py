@@ -7,6 +7,7 @@ from typing import Callable
 
 from hvdkit.job.arguments import Arguments
 from hvdkit.job.columns import Split, Value, columns, joined, lift
+from hvdkit.job.computed import is_known, plainly
 from hvdkit.job.containers import (
     ITEMS,
     KEYS,
@@ -19,9 +20,9 @@ from hvdkit.job.containers import (
     make_tuple,
     set_item,
 )
-from hvdkit.job.libraries import CALLED, is_writing, unknown, write_file
+from hvdkit.job.libraries import CALLED, contents, is_writing, unknown, write_file
 from hvdkit.job.machine import Machine
-from hvdkit.job.operators import FAILS
+from hvdkit.job.operators import FAILS, is_small
 from hvdkit.job.processes import ENVIRONMENT, variable
 from hvdkit.job.randomness import STATE, draw, draw_order, state_key
 from hvdkit.job.terms import Term
@@ -41,6 +42,17 @@ OF_TEXT = frozenset(
         "title",
         "capitalize",
         "isdigit",
+        "removeprefix",
+        "removesuffix",
+        "split",
+        "rsplit",
+        "partition",
+        "rpartition",
+        "find",
+        "rfind",
+        "index",
+        "rindex",
+        "count",
     )
 )
 
@@ -55,7 +67,7 @@ def call_method(machine: Machine, term: Term, given: Arguments, site: ast.AST) -
     method = METHODS.get(name)
     if method is not None:
         return method(machine, holder, given, site)
-    if holder.kind == "const" and name in OF_TEXT:
+    if holder.kind == "const" and name in (*OF_TEXT, "join") and isinstance(holder.parts[0], str):
         return _of_text(machine, holder, name, given, site)
     if holder.kind == "made" and holder.parts[0] == "state" and name not in ("get_state", "set_state"):
         return _of_state(machine, holder, name, given, site)
@@ -87,15 +99,23 @@ def call_alike(machine: Machine, callee: Split, given: Arguments, site: ast.AST)
 
 
 def _of_text(machine: Machine, holder: Term, name: str, given: Arguments, site: ast.AST) -> Value:
+    text = holder.parts[0]
+
     def of(*terms: Term) -> Term:
-        if all(term.kind == "const" for term in terms):
+        if all(map(is_known, terms)):
             try:
-                return machine.terms.const(getattr(holder.parts[0], name)(*(term.parts[0] for term in terms)))
+                found = getattr(text, name)(*map(plainly, terms))
             except (*FAILS, AttributeError):
                 machine.risks += 1
+            else:
+                if isinstance(found, (list, tuple)):
+                    return machine.terms.make("tuple", *map(machine.terms.const, found))
+                if is_small(found):
+                    return machine.terms.const(found)
         return machine.terms.make("call", name, holder, *terms)
 
-    return lift(of, *given) if [*given] else of()
+    values = contents(machine, given)
+    return lift(of, *values) if values else of()
 
 
 ORDERS = ("permutation", "permuted", "shuffle", "choice", "sample", "choices")

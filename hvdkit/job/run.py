@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Hashable, Mapping
 
 from hvdkit.job.arguments import Arguments
 from hvdkit.job.columns import Value
@@ -10,7 +11,7 @@ from hvdkit.job.expressions import EXPRESSIONS
 from hvdkit.job.functions import call_bound, call_class, call_function, call_object, call_partial
 from hvdkit.job.imports import run_module
 from hvdkit.job.libraries import call_library, decorate, unknown
-from hvdkit.job.machine import Call, CannotFollow, Find, Machine
+from hvdkit.job.machine import STEPS_OF_A_LINE, TERMS_OF_A_LINE, Call, CannotFollow, Find, Machine
 from hvdkit.job.methods import call_alike, call_method
 from hvdkit.job.randomness import start
 from hvdkit.job.record import Record
@@ -18,6 +19,8 @@ from hvdkit.job.statements import STATEMENTS
 from hvdkit.job.store import Module
 from hvdkit.job.terms import Term, TooMuch
 from hvdkit.job.training import TRACE, check_weights, loaded
+
+ENOUGH = 10  # lines that an expression alone may cost
 
 
 def run(entry: Module, find: Find) -> Record:
@@ -36,6 +39,21 @@ def run(entry: Module, find: Find) -> Record:
     except TooMuch:
         raise CannotFollow(None, "the run takes too long") from None
     return machine.record
+
+
+def computed(node: ast.expr, known: Mapping[str, Hashable]) -> Hashable:
+    """The value of an expression of these names, if it is a constant; else None."""
+    text = ast.Module(body=[ast.Expr(node)], type_ignores=[])
+    machine = Machine(STATEMENTS, EXPRESSIONS, CALLS, call_alike, lambda name, importer: None)
+    machine.frame = Module("", "", text).frame
+    machine.budget, machine.terms.left = STEPS_OF_A_LINE * ENOUGH, TERMS_OF_A_LINE * ENOUGH
+    for name, value in known.items():
+        machine.write((machine.frame, name), machine.terms.const(value))
+    try:
+        found = machine.evaluate(node)
+    except (CannotFollow, TooMuch):
+        return None
+    return found.parts[0] if isinstance(found, Term) and found.kind == "const" else None
 
 
 def _end(machine: Machine) -> None:

@@ -82,7 +82,9 @@ class Cuts(NamedTuple):
 
 
 class Pure(NamedTuple):
-    """Gives a term of its arguments, and never fails."""
+    """Gives a term of its arguments, and never fails. place: it says where something is, not what."""
+
+    place: bool = False
 
 
 class Ends(NamedTuple):

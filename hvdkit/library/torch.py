@@ -96,7 +96,7 @@ OTHERS: dict[str, Effect] = {
     "torch.tensor": Wraps(0, "data", copies=True),
     "torch.as_tensor": Wraps(0, "data", copies=True),
     "torch.from_numpy": Wraps(0),
-    "torch.device": Pure(),
+    "torch.device": Pure(place=True),
     "torch.cuda.is_available": Pure(),
     "torch.cuda.device_count": Pure(),
     "torch.cuda.set_device": Pure(),

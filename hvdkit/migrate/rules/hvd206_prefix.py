@@ -52,7 +52,7 @@ INNER = f'replace(".{PREFIX}", ".")'
 STAYS = "this model is wrapped, and the names in the checkpoints that the training writes no longer begin with module."
 STAYS_ADVICE = "load into model.module, and strip module. from the names in older checkpoints"
 READ_BARE = "checkpoints are read without module., whether or not they contain it"
-CUT = "the first seven characters are cut off names that no longer begin with module."
+CUT = "the first part is cut off names that no longer begin with module."
 CUT_ADVICE = 'strip the prefix only where it is present: key.removeprefix("module.")'
 
 
@@ -61,8 +61,8 @@ def check(facts: Facts) -> Iterator[Finding]:
     programs = [program for program in programs_of(facts) if program.migrates and program.files & files]
     inside = {names for program in programs for names in program.files} | readers(facts)
     for names in (names for names in facts.files if names in inside):
-        for node in names.of_kind(ast.Constant, ast.Subscript):
-            if isinstance(node, ast.Subscript):
+        for node in names.of_kind(ast.Constant, ast.Subscript, ast.Call):
+            if isinstance(node, (ast.Subscript, ast.Call)):
                 if cuts_off(facts, names, node):
                     yield manual("HVD206", names, node, CUT, CUT_ADVICE)
             elif isinstance(node, ast.Constant) and names_prefix(node):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from hvdkit.job.run import computed
 from hvdkit.migrate.facts.checkpoints.unwrapping import question
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
@@ -11,6 +12,7 @@ from hvdkit.migrate.index.names import COMPREHENSIONS, Names
 from hvdkit.migrate.values.arguments import passed, positional
 
 PREFIX = "module."
+BARE = "0.weight"  # a name without it
 
 
 # Calls that take the prefix off where it is, and do nothing where it is not.
@@ -245,14 +247,13 @@ def taken_off(names: Names, call: ast.Call) -> bool:
     )
 
 
-def cuts_off(facts: Facts, names: Names, node: ast.Subscript) -> bool:
-    """`key[7:]` for the keys of a dict, under no test that names the prefix."""
-    cut = node.slice
-    if not (isinstance(cut, ast.Slice) and cut.upper is None and isinstance(cut.lower, ast.Constant)):
+def cuts_off(facts: Facts, names: Names, node: ast.expr) -> bool:
+    """`key[7:]` and the like for the keys of a dict: whatever the first part is, it is gone."""
+    keys = [part for part in ast.walk(node) if isinstance(part, ast.Name) and _is_key(names, part)]
+    if len({key.id for key in keys}) != 1:
         return False
-    if cut.lower.value != len(PREFIX) or not isinstance(node.value, ast.Name):
-        return False
-    if not any(b.kind == "each" and _keys(b.value) for b in names.bindings(node.value.id, node.value)):
+    cut, other = (computed(node, {keys[0].id: name}) for name in (PREFIX + BARE, BARE))
+    if cut != BARE or other == BARE:
         return False
     prefixes = {PREFIX} if _names_alike(facts) else {PREFIX, PREFIX[:-1]}
     for parent in names.ancestors(node):
@@ -270,6 +271,10 @@ def cuts_off(facts: Facts, names: Names, node: ast.Subscript) -> bool:
 def _names_alike(facts: Facts) -> bool:
     """Whether a name in a model of the project may begin with module without the wrapper's."""
     return any(name.startswith(PREFIX[:-1]) for names in facts.files for name in names.stores)
+
+
+def _is_key(names: Names, name: ast.Name) -> bool:
+    return any(b.kind == "each" and _keys(b.value) for b in names.bindings(name.id, name))
 
 
 def _keys(iterated: ast.expr | None) -> bool:

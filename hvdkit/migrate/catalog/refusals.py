@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts import Facts, Options
-from hvdkit.migrate.facts.programs.programs import ProgramFacts, imported_by, programs_of
+from hvdkit.migrate.facts.programs.programs import ProgramFacts, imported_by, programs_of, programs_with
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import WAITING, Applicability, FilePlan, Finding
 from hvdkit.shell import word
@@ -69,7 +69,7 @@ def applied(findings: Iterable[Finding], options: Options) -> list[Finding]:
 
 def stays(facts: Facts, names: Names, refused: dict[Names, Refusal]) -> bool:
     """Whether a file is not touched at all: refused itself, or all programs that train with it are."""
-    programs = [program for program in programs_of(facts) if names in program.files]
+    programs = programs_with(facts, names)
     programs = [program for program in programs if program.kind != "none"] or programs
     return names in refused or (bool(programs) and all(program.entry in refused for program in programs))
 
@@ -83,7 +83,7 @@ def told(facts: Facts, refused: dict[Names, Refusal], program: ProgramFacts) -> 
     if own is not None:
         return own.reason
     refusal = refusals[0]
-    others = (other.entry for other in programs_of(facts) if refusal.found_in in other.files)
+    others = (other.entry for other in programs_with(facts, refusal.found_in))
     other = next((entry.source.path.name for entry in others), refusal.found_in.source.path.name)
     alone = f"hvdkit migrate {word(os.path.relpath(program.entry.source.path))}"
     return f"{refusal.reason}, in {other}, which shares files with it: `{alone}` changes them for both"

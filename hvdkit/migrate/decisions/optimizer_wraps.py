@@ -27,7 +27,7 @@ from hvdkit.migrate.facts.optimizers.shared_parameters import shares_parameters
 from hvdkit.migrate.facts.optimizers.was_averaged import never_averaged, was_averaged
 from hvdkit.migrate.facts.optimizers.wrap_places import WrapPlace, wrap_places
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
-from hvdkit.migrate.facts.programs.programs import migrates, programs_of
+from hvdkit.migrate.facts.programs.programs import migrates, programs_of, programs_with
 from hvdkit.migrate.facts.programs.reached_code import runs_in
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Made, Obstacle
@@ -164,7 +164,11 @@ def _programs_with(facts: Facts) -> dict[Names, set[int]]:
 def _meet(facts: Facts, one: WrapPlace, other: WrapPlace) -> bool:
     """Whether one run may make both: not where one script trains, and another takes functions from it."""
     runs, others = (
-        {program.entry for program in programs_of(facts) if runs_in(facts, program, place.names, place.call)}
+        {
+            program.entry
+            for program in programs_with(facts, place.names)
+            if runs_in(facts, program, place.names, place.call)
+        }
         for place in (one, other)
     )
     return not runs or not others or bool(runs & others)

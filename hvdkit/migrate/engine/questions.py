@@ -15,7 +15,7 @@ from hvdkit.migrate.edits.blocks import fill
 from hvdkit.migrate.edits.joining import joined
 from hvdkit.migrate.engine.passes import Pass, run_pass
 from hvdkit.migrate.facts import Facts, Options
-from hvdkit.migrate.facts.programs.programs import programs_of
+from hvdkit.migrate.facts.programs.programs import programs_of, programs_with
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import OWN_LINES, FilePlan, Finding, Reported, apply_edits
 from hvdkit.migrate.project.files import Reader
@@ -120,4 +120,4 @@ def _shared(facts: Facts, finding: Finding) -> Iterator[Hashable]:
             last = source.line_at(max(edit.start, edit.end - 1))
             yield from ((path, "line", number) for number in range(source.line_at(edit.start), last + 1))
     if is_whole(finding):
-        yield from (("program", program.entry) for program in programs_of(facts) if names in program.files)
+        yield from (("program", program.entry) for program in programs_with(facts, names))

@@ -21,7 +21,7 @@ from hvdkit.migrate.facts.models.syncing import (
 )
 from hvdkit.migrate.facts.optimizers.after_backward import averaged_literally
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
-from hvdkit.migrate.facts.programs.programs import kinds_of, programs_of
+from hvdkit.migrate.facts.programs.programs import kinds_of, programs_with
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.pass_counts import by_context, by_switch, several
@@ -70,7 +70,7 @@ def _of_another(facts: Facts, names: Names, model: ast.expr) -> bool:
 
 def _never_runs(facts: Facts, names: Names, node: ast.Attribute) -> bool:
     """Whether a no_sync() is only for models of DDP, and no optimizer has hooks that count backward passes."""
-    programs = [program for program in programs_of(facts) if names in program.files and program.kind == "ddp"]
+    programs = [program for program in programs_with(facts, names) if program.kind == "ddp"]
     hooks = any(
         optimizer.names in program.files for program in programs for optimizer in averaging_optimizers(facts)
     )

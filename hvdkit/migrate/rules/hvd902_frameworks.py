@@ -9,7 +9,7 @@ from hvdkit.migrate.catalog.finding import refused
 from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.library_uses import mentions
-from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
+from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_with
 from hvdkit.migrate.facts.programs.training_paths import training_paths
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
@@ -85,7 +85,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         if qualified in APART or (names, framework) in told:
             continue
         if match in MODULES and isinstance(names.parents[node], ast.ClassDef):
-            programs = [program for program in programs_of(facts) if names in program.files]
+            programs = programs_with(facts, names)
             owners = [program for program in programs if program.files & owned]
             if not owners and any(_trains_by_itself(facts, program) for program in programs):
                 continue  # a module among others, as a tokenizer that was trained elsewhere is

@@ -14,7 +14,7 @@ from hvdkit.migrate.facts.optimizers.averaged_by_hand import averages_by_hand
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.wrap_order import above_wrap, late_groups, made_anew_below
 from hvdkit.migrate.facts.optimizers.wrap_places import wrap_places
-from hvdkit.migrate.facts.programs.programs import kinds_of, migrates, programs_of
+from hvdkit.migrate.facts.programs.programs import kinds_of, migrates, programs_of, programs_with
 from hvdkit.migrate.facts.programs.reached_code import runs_in
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
@@ -100,7 +100,7 @@ def _before(facts: Facts, switch: Switch) -> bool:
     """Whether a switch may run above a wrap: what is frozen later has its hooks by then."""
     if _after(facts, switch):
         return False
-    together = [program.files for program in programs_of(facts) if switch.names in program.files]
+    together = [program.files for program in programs_with(facts, switch.names)]
     places = [place for place in wrap_places(facts) if any(place.names in files for files in together)]
     orders = [above_wrap(facts, place, switch.names, switch.at) for place in places]
     return not orders or any(True in order or not order for order in orders)

@@ -8,7 +8,7 @@ from hvdkit.migrate.catalog.finding import manual
 from hvdkit.migrate.catalog.rule import AverageAfter, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward
-from hvdkit.migrate.facts.programs.programs import programs_of
+from hvdkit.migrate.facts.programs.programs import programs_with
 from hvdkit.migrate.plan import Finding
 
 AMP = ("apex.amp.initialize", "timm.utils.ApexScaler")
@@ -22,7 +22,7 @@ ADVICE = (
 def check(facts: Facts) -> Iterator[Finding]:
     averaged = after_backward(facts).programs
     for site in facts.calls(*AMP):
-        mine = [program for program in programs_of(facts) if site.names in program.files]
+        mine = programs_with(facts, site.names)
         if any(program.migrates and program not in averaged for program in mine):
             yield manual("HVD911", site.names, site.node, MESSAGE, ADVICE)
 

@@ -10,14 +10,18 @@ from hvdkit.migrate.facts.collectives.collectives import collectives, reduction
 from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.models.optimizers import every_optimizer
 from hvdkit.migrate.facts.models.wraps import find_wraps
-from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
+from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_with
 from hvdkit.migrate.facts.programs.reached_code import runs_in
 from hvdkit.migrate.values import vocabulary as words
 
 
 def stays(facts: Facts, site: Site) -> bool:
     """Whether a collective that is given gradients is only to be written with Horovod."""
-    mine = [program for program in programs_of(facts) if runs_in(facts, program, site.names, site.node)]
+    mine = [
+        program
+        for program in programs_with(facts, site.names)
+        if runs_in(facts, program, site.names, site.node)
+    ]
     known = [call for call in collectives(facts, "all_reduce") if call.node is site.node]
     written = any(not call.problem and reduction(facts, site.names, call.given.get("op")) for call in known)
     rule = facts.options.allows("HVD501")

@@ -10,7 +10,7 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.ranks import constant
 from hvdkit.migrate.facts.models.wraps import find_wraps
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.programs.programs import kinds_of, migrates, programs_of
+from hvdkit.migrate.facts.programs.programs import kinds_of, migrates, programs_with
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import given
@@ -46,7 +46,7 @@ def holds_wrapped(facts: Facts, names: Names, model: ast.expr, certain: bool = F
     values = facts.flow.values(names, model)
     if all(value.unknown for value in values):
         return not certain and any(
-            holders.keys() & set(program.files) for program in programs_of(facts) if names in program.files
+            holders.keys() & set(program.files) for program in programs_with(facts, names)
         )
     made = {base for value in values if value.kind == "object" for _, base in facts.flow.classes(value)}
     return any(made & classes for classes in holders.values())
@@ -154,7 +154,7 @@ def writes_wrapped(facts: Facts) -> bool:
 
 def reads_names(facts: Facts, names: Names, model: ast.expr) -> bool:
     """Whether a checkpoint has the wrapper's names: a program writes such, or the model is just wrapped."""
-    programs = [program for program in programs_of(facts) if names in program.files]
+    programs = programs_with(facts, names)
     if any(file in _asking_wrapped(facts) for program in programs for file in program.files):
         return True
     made = reaching(names, model.id, model) if isinstance(model, ast.Name) else ()

@@ -12,7 +12,7 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.lone_processes import without_job
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.programs.paper_runs import ranks_take_turns
-from hvdkit.migrate.facts.programs.programs import programs_of
+from hvdkit.migrate.facts.programs.programs import programs_with
 from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import given, is_constant, is_on
@@ -136,7 +136,7 @@ def _passes_rank(facts: Facts, names: Names, call: ast.Call) -> bool:
 
 def _given_sampler(facts: Facts, around: Names, value: Value, steps: int) -> bool:
     """Whether a program of the loader's file gives a class of the project a sharding sampler."""
-    programs = [program for program in programs_of(facts) if around in program.files]
+    programs = programs_with(facts, around)
     return any(
         _sampler(facts, around, facts.flow.values(names, argument), steps + 1)
         for names, argument in _arguments(facts, value)

@@ -10,7 +10,7 @@ from hvdkit.migrate.facts.data.random_batches import above, chosen
 from hvdkit.migrate.facts.data.training_loaders import unfollowed_loaders
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
+from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_with
 from hvdkit.migrate.facts.programs.training_paths import training_paths
 from hvdkit.migrate.index.names import FUNCTIONS, Binding, Names
 from hvdkit.migrate.values.arguments import passed
@@ -45,9 +45,7 @@ def whole_graph(facts: Facts, program: ProgramFacts) -> tuple[FileNode, FileNode
 
 def trains_on_whole_graph(facts: Facts, names: Names) -> bool:
     """Whether every program that a file belongs to, and that trains, trains on a graph as a whole."""
-    programs = [
-        program for program in programs_of(facts) if names in program.files and program.kind != "none"
-    ]
+    programs = [program for program in programs_with(facts, names) if program.kind != "none"]
     return bool(programs) and all(whole_graph(facts, program) for program in programs)
 
 

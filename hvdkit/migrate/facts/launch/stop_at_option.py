@@ -14,7 +14,7 @@ from hvdkit.migrate.facts.launch.other_parallelism import Use, other_parallelism
 from hvdkit.migrate.facts.launch.rank_kinds import CONSTANT, UNKNOWN, rank_kinds
 from hvdkit.migrate.facts.launch.which_processes import Where, processes_of_test
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
+from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of, programs_with
 from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.values import vocabulary as words
 
@@ -69,7 +69,7 @@ def outermost_stop(stop: Stop, stops: Sequence[Stop]) -> Stop:
 
 def passed_by(facts: Facts, use: Use) -> bool:
     """Whether a use is in a function that nothing calls, and its programs are data parallel elsewhere."""
-    programs = [program for program in programs_of(facts) if use.names in program.files]
+    programs = programs_with(facts, use.names)
     return unused(facts, use.names, use.node) and all(
         any(not unused(facts, *way) for way in _own_ways(facts, program)) for program in programs
     )

@@ -8,7 +8,7 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.step_groups import Group
 from hvdkit.migrate.facts.optimizers.steps_of_pairs import paired
 from hvdkit.migrate.facts.optimizers.wrap_places import wrap_places
-from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
+from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_with
 from hvdkit.migrate.facts.programs.reached_code import run_by_nobody, runs_in
 from hvdkit.migrate.index.names import Names
 
@@ -23,7 +23,7 @@ def _shared(facts: Facts, group: Group) -> bool:
     places = [
         p for p in wrap_places(facts) if p.target and any(o.value in group.optimizers for o in p.optimizers)
     ]
-    for program in programs_of(facts):
+    for program in {program: None for step in group.steps for program in programs_with(facts, step.names)}:
         if any(_may_run(facts, program, step.names, step.call) for step in group.steps):
             mine = (place for place in places if _may_run(facts, program, place.names, place.call))
             if len({place.target for place in mine}) > 1:
@@ -33,8 +33,9 @@ def _shared(facts: Facts, group: Group) -> bool:
 
 def _may_run(facts: Facts, program: ProgramFacts, names: Names, node: ast.AST) -> bool:
     """Whether a node runs in a program: not what only another script runs, of a file that both import."""
-    seen = runs_in(facts, program, names, node) or run_by_nobody(facts, names, node)
-    return names in program.files and seen
+    return names in program.files and (
+        runs_in(facts, program, names, node) or run_by_nobody(facts, names, node)
+    )
 
 
 def _all_step(facts: Facts, group: Group) -> bool:

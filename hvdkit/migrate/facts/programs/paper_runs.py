@@ -15,7 +15,7 @@ from hvdkit.job.run import CannotFollow, run
 from hvdkit.job.store import Module
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
+from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_with
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.read.source import Unreadable, parse
 
@@ -51,7 +51,7 @@ def record_of(facts: Facts, program: ProgramFacts) -> Record | None:
 @once
 def _records(facts: Facts, names: Names) -> list[Record]:
     """The records of all programs that have a file; none where one of them could not be followed."""
-    records = [record_of(facts, program) for program in programs_of(facts) if names in program.files]
+    records = [record_of(facts, program) for program in programs_with(facts, names)]
     found = [record for record in records if record is not None]
     return found if len(found) == len(records) else []
 

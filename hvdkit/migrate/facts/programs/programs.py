@@ -77,6 +77,20 @@ def programs_of(facts: Facts) -> list[ProgramFacts]:
     return [ProgramFacts(entry, _kind(seen), files) for entry, files, seen, _ in found]
 
 
+@once
+def _by_file(facts: Facts) -> dict[Names, list[ProgramFacts]]:
+    found: dict[Names, list[ProgramFacts]] = {}
+    for program in programs_of(facts):
+        for names in program.files:
+            found.setdefault(names, []).append(program)
+    return found
+
+
+def programs_with(facts: Facts, names: Names) -> list[ProgramFacts]:
+    """The programs that a file belongs to: only these may come to its code."""
+    return _by_file(facts).get(names, [])
+
+
 def imported_by(facts: Facts, names: Names) -> list[Names]:
     """A file and those that it imports, and so on."""
     closure = [names]
@@ -120,9 +134,9 @@ def _kind(seen: set[str]) -> str:
 
 def kinds_of(facts: Facts, names: Names) -> set[str]:
     """Kinds ("ddp", "single", "horovod", "none") of the programs that a file belongs to."""
-    return {program.kind for program in programs_of(facts) if names in program.files}
+    return {program.kind for program in programs_with(facts, names)}
 
 
 def migrates(facts: Facts, names: Names) -> bool:
     """Whether a file belongs to a program that trains with PyTorch, and is not Horovod's yet."""
-    return any(program.migrates for program in programs_of(facts) if names in program.files)
+    return any(program.migrates for program in programs_with(facts, names))

@@ -10,7 +10,7 @@ from hvdkit.migrate.facts.code.main_guards import main_guard, module_imports
 from hvdkit.migrate.facts.code.pools import in_pool
 from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.programs.programs import ProgramFacts, kinds_of, programs_of
+from hvdkit.migrate.facts.programs.programs import ProgramFacts, kinds_of, programs_with
 from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, Names
 from hvdkit.migrate.values import vocabulary as words
 
@@ -52,12 +52,14 @@ def started(facts: Facts, names: Names, node: ast.AST) -> set[bool]:
     if not facts.calls(words.INIT, *words.HVD_INIT):
         return {True}
     running = {
-        _starts(facts, program) for program in programs_of(facts) if runs_in(facts, program, names, node)
+        _starts(facts, program)
+        for program in programs_with(facts, names)
+        if runs_in(facts, program, names, node)
     }
     if running:
         return running
     # What only a person may call asks for its rank where some program with its file starts ranks.
-    holding = {_starts(facts, program) for program in programs_of(facts) if names in program.files}
+    holding = {_starts(facts, program) for program in programs_with(facts, names)}
     return holding if holding == {False} else set()
 
 
@@ -74,7 +76,7 @@ def on_import(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool
     guard, last = main_guard(names), start_below(facts, names)
     if guard is not None:
         return guard not in names.ancestors(node)
-    entry = any(program.entry is names for program in programs_of(facts))
+    entry = any(program.entry is names for program in programs_with(facts, names))
     return not entry or last is None or getattr(node, "lineno", 0) <= (last.end_lineno or last.lineno)
 
 
@@ -87,10 +89,10 @@ def after_start(facts: Facts, names: Names, call: ast.Call) -> bool:
         return False
     function = names.function(call)
     if function is not None:
-        return any(runs_in(facts, program, names, call) for program in programs_of(facts)) and not on_import(
-            facts, names, call
-        )
-    entry = any(program.entry is names and program.kind == "single" for program in programs_of(facts))
+        return not run_by_nobody(facts, names, call) and not on_import(facts, names, call)
+    entry = any(
+        program.entry is names and program.kind == "single" for program in programs_with(facts, names)
+    )
     guard = main_guard(names)
     if guard is not None:
         return entry and guard in names.ancestors(call)
@@ -135,12 +137,12 @@ def runs_project(facts: Facts, names: Names, statement: ast.stmt) -> bool:
 
 def runs_in(facts: Facts, program: ProgramFacts, names: Names, node: ast.AST) -> bool:
     """Whether a node may run in a program."""
-    return call_graph(facts).runs(program.entry, program.files, names, node)
+    return names in program.files and call_graph(facts).runs(program.entry, program.files, names, node)
 
 
 def run_by_nobody(facts: Facts, names: Names, node: ast.AST) -> bool:
     """Whether no program is seen to come to a node: a configuration may name the class that it is in."""
-    return not any(runs_in(facts, program, names, node) for program in programs_of(facts))
+    return not any(runs_in(facts, program, names, node) for program in programs_with(facts, names))
 
 
 @once
@@ -154,8 +156,8 @@ def run_alone(facts: Facts, names: Names, node: ast.AST) -> bool:
     if key not in known:
         kinds = [
             program.kind
-            for program in programs_of(facts)
-            if names in program.files and runs_in(facts, program, names, node)
+            for program in programs_with(facts, names)
+            if runs_in(facts, program, names, node)
             if is_started(facts, program.entry)  # a module without its program is no job of one process
         ]
         known[key] = bool(kinds) and all(kind == "none" for kind in kinds)
@@ -201,7 +203,9 @@ def does_something(names: Names, statement: ast.stmt) -> bool:
 def trained_by(facts: Facts, names: Names, node: ast.AST) -> list[ProgramFacts]:
     """The programs that train with PyTorch and come to a node."""
     return [
-        program for program in programs_of(facts) if program.migrates and runs_in(facts, program, names, node)
+        program
+        for program in programs_with(facts, names)
+        if program.migrates and runs_in(facts, program, names, node)
     ]
 
 

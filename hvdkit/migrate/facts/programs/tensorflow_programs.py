@@ -13,7 +13,7 @@ from hvdkit.migrate.facts.keras.step_loops import Step, StepLoop, step_loops
 from hvdkit.migrate.facts.keras.strategies import Strategies, find_strategies
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.keras_versions import target_of
-from hvdkit.migrate.facts.programs.programs import kinds_of, programs_of
+from hvdkit.migrate.facts.programs.programs import kinds_of, programs_of, programs_with
 from hvdkit.migrate.index.names import FUNCTIONS, FunctionNode, Names
 
 
@@ -37,7 +37,7 @@ def only_with_strategy(facts: Facts, names: Names) -> bool:
 
 def only_started(facts: Facts, names: Names) -> bool:
     """Whether every program that a file runs in starts Horovod; one that only tries it does not count."""
-    programs = [program for program in programs_of(facts) if names in program.files]
+    programs = programs_with(facts, names)
     return all(
         program.kind in words.KINDS or (program.entry is names and program.kind == "none")
         for program in programs

@@ -73,7 +73,7 @@ def _saw_all(facts: Facts, program: ProgramFacts, record: Record) -> bool:
 
 
 def _collectives(facts: Facts, program: ProgramFacts) -> Iterator[Site]:
-    for site in facts.calls(*horovod.MODULES):
+    for site in facts.calls_in(program.files, *horovod.MODULES):
         if isinstance(horovod.effect(site.name), Sends) and runs_in(facts, program, site.names, site.node):
             yield site
 

@@ -58,6 +58,8 @@ class Facts:
         self.flow: Flow = Flow(self.project) if before is None else before.flow
         self._answers: dict[tuple[object, ...], object] = {}
         self._methods: dict[str, list[tuple[Names, ast.Call, ast.expr]]] = {}
+        self._sites: dict[tuple[str, ...], list[Site]] = {}
+        self._sites_of: dict[tuple[str, ...], dict[Names, list[Site]]] = {}
         for names in self.project.files.values():
             names.asked = 0
 
@@ -105,6 +107,21 @@ class Facts:
 
     def calls(self, *wanted: str) -> list[Site]:
         """Calls of library functions by qualified name; a trailing dot means everything below."""
+        if wanted not in self._sites:  # asked for again for each program
+            self._sites[wanted] = self._look_for_calls(wanted)
+        return [*self._sites[wanted]]
+
+    def calls_in(self, files: frozenset[Names], *wanted: str) -> Iterator[Site]:
+        """The same of some files alone, such as a program's."""
+        if wanted not in self._sites_of:
+            found = self._sites_of[wanted] = defaultdict(list)
+            for site in self.calls(*wanted):
+                found[site.names].append(site)
+        by_file = self._sites_of[wanted]
+        for names in sorted(files & by_file.keys(), key=_path):
+            yield from by_file[names]
+
+    def _look_for_calls(self, wanted: tuple[str, ...]) -> list[Site]:
         found: list[Site] = []
         for name in wanted:
             if name.endswith("."):
@@ -145,8 +162,12 @@ class Facts:
         return False
 
 
+def _path(names: Names) -> str:
+    return str(names.source.path)
+
+
 def _place(names: Names, node: ast.AST) -> tuple[str, int, int]:
-    return str(names.source.path), getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
+    return _path(names), getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
 
 
 def _of_horovod(names: Names, call: ast.Call) -> bool:

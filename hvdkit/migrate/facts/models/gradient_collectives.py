@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
 
 from hvdkit.migrate.facts.facts import Facts, Site
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import passed
@@ -32,12 +32,15 @@ KEEPS |= {"div", "div_", "mul_", "cat", "stack", "list", "tuple"}
 KEEPS |= {"_flatten_dense_tensors", "flatten_dense_tensors"}
 
 
-def hand_reductions(facts: Facts, collectives: Iterable[str] = COLLECTIVES) -> Iterator[Site]:
+@once
+def hand_reductions(facts: Facts, collectives: tuple[str, ...] = COLLECTIVES) -> list[Site]:
     """Collectives, of torch.distributed where no others are meant, that are given gradients."""
-    for site in facts.calls(*collectives):
+
+    def is_given_gradients(site: Site) -> bool:
         gradients = Gradients(facts)
-        if any(gradients.among(site.names, argument) for argument in site.node.args):
-            yield site
+        return any(gradients.among(site.names, argument) for argument in site.node.args)
+
+    return [site for site in facts.calls(*collectives) if is_given_gradients(site)]
 
 
 class Gradients:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import starmap
+
 from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.code.call_graph import call_graph
 from hvdkit.migrate.facts.code.loops import backward_calls, library_backwards
@@ -45,10 +50,10 @@ def programs_of(facts: Facts) -> list[ProgramFacts]:
         return [ProgramFacts(names, "none", frozenset((names,))) for names in given]
     imported = {module for names in facts.files for module in facts.project.imports(names)}
     evidence = _evidence(facts)
-    passes = [*backward_calls(facts), *library_backwards(facts)]
-    updates = weight_updates(facts)
-    talks = [(site.names, site.node) for site in facts.calls(*TALKS)]
-    starts = [(site.names, site.node) for site in facts.calls(words.INIT, *words.DDP)]
+    passes = _places([*backward_calls(facts), *library_backwards(facts)])
+    updates = _places(weight_updates(facts))
+    talks = _places((site.names, site.node) for site in facts.calls(*TALKS))
+    starts = _places((site.names, site.node) for site in facts.calls(words.INIT, *words.DDP))
     found: list[tuple[Names, frozenset[Names], set[str], set[Names]]] = []
     for names in facts.files:
         if names in imported and not has_main_guard(names):
@@ -60,14 +65,13 @@ def programs_of(facts: Facts) -> list[ProgramFacts]:
             continue
         seen = set().union(*(evidence[file] for file in closure))
         talking = {file for file in closure if "talks" in evidence[file]}
-        if all(
-            any(call_graph(facts).runs(names, files, *each) for each in part) for part in (passes, updates)
-        ):
+        runs = partial(call_graph(facts).runs, names, files)
+        if all(any(starmap(runs, _within(part, closure))) for part in (passes, updates)):
             # A training that shares helpers with a distributed one may never come to what starts the ranks.
             seen = seen - {"ddp"} | {"trains"}
-            if any(call_graph(facts).runs(names, files, *each) for each in starts):
+            if any(starmap(runs, _within(starts, closure))):
                 seen.add("ddp")
-            talking = {where for where, node in talks if call_graph(facts).runs(names, files, where, node)}
+            talking = {where for where, node in _within(talks, closure) if runs(where, node)}
         found.append((names, files, seen, talking))
     started = {file for _, files, seen, _ in found if "ddp" in seen for file in files}
     for _, _, seen, talking in found:
@@ -75,6 +79,19 @@ def programs_of(facts: Facts) -> list[ProgramFacts]:
         if talking - started:
             seen.add("ddp")
     return [ProgramFacts(entry, _kind(seen), files) for entry, files, seen, _ in found]
+
+
+def _places(places: Iterable[tuple[Names, ast.AST]]) -> dict[Names, list[ast.AST]]:
+    """Places in files, by file."""
+    found: dict[Names, list[ast.AST]] = {}
+    for names, node in places:
+        found.setdefault(names, []).append(node)
+    return found
+
+
+def _within(places: dict[Names, list[ast.AST]], files: list[Names]) -> Iterator[tuple[Names, ast.AST]]:
+    """The places that are in some files."""
+    return ((names, node) for names in files for node in places.get(names, ()))
 
 
 @once

@@ -38,7 +38,7 @@ BUILTINS = ("print", "open")
 
 def starting_sites(facts: Facts, program: ProgramFacts) -> list[Site]:
     """The calls of init_process_group or hvd.init() that running a program may come to."""
-    sites = facts.calls(words.INIT, *words.HVD_INIT)
+    sites = facts.calls_in(program.files, words.INIT, *words.HVD_INIT)
     return [site for site in sites if runs_in(facts, program, site.names, site.node)]
 
 

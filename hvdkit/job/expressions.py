@@ -8,7 +8,7 @@ from typing import Callable
 
 from hvdkit.job.arguments import Arguments
 from hvdkit.job.attributes import attribute
-from hvdkit.job.columns import Value, lift
+from hvdkit.job.columns import RANKS, Value, columns, lift
 from hvdkit.job.containers import (
     ITEMS,
     KEYS,
@@ -26,6 +26,7 @@ from hvdkit.job.machine import Machine
 from hvdkit.job.names import assign, lookup
 from hvdkit.job.operators import binary, compared, is_small, unary
 from hvdkit.job.processes import ENVIRONMENT, has_variable, variable
+from hvdkit.job.record import Unbound
 from hvdkit.job.terms import Term
 
 
@@ -34,7 +35,10 @@ def _constant(machine: Machine, node: ast.Constant) -> Value:
 
 
 def _name(machine: Machine, node: ast.Name) -> Value:
-    return lookup(machine, node.id)
+    value = lookup(machine, node.id)
+    if isinstance(value, Term) and value.kind == "undefined":
+        machine.record.unbound.append(Unbound(machine.place(node), node.id, machine.active))
+    return value
 
 
 def _attribute(machine: Machine, node: ast.Attribute) -> Value:
@@ -83,7 +87,23 @@ def _binary(machine: Machine, node: ast.BinOp) -> Value:
         made = new(machine, "list", node)
         machine.write((made, ITEMS), both)
         return made
-    return lift(lambda a, b: binary(machine.terms, kind, a, b), one, two)
+    return operate(machine, node, kind, one, two)
+
+
+def operate(machine: Machine, node: ast.AST, kind: type, one: Value, two: Value) -> Value:
+    """`one + two` and the like; `one += two`, too."""
+    value = lift(lambda a, b: binary(machine.terms, kind, a, b), one, two)
+    if kind is ast.FloorDiv and _is_lost(value):
+        machine.record.zeros.append(machine.place(node))
+    return value
+
+
+def _is_lost(value: Value) -> bool:
+    """Whether a size of 1 in one process is 0 on each of several ranks."""
+    terms = columns(value)
+    if any(term.kind != "const" for term in terms):
+        return False
+    return terms[0].parts[0] == 1 and not any(terms[rank].parts[0] for rank in RANKS)
 
 
 def _unary(machine: Machine, node: ast.UnaryOp) -> Value:

@@ -19,6 +19,7 @@ from hvdkit.job.training import AVERAGES, CLASS, from_root, make, meet, send_wei
 from hvdkit.library import effect
 from hvdkit.library.effects import (
     Asks,
+    Compiles,
     Cuts,
     Differs,
     Draws,
@@ -96,7 +97,7 @@ def _makes(machine: Machine, found: Makes, term: Term, given: Arguments, site: a
         return model
     if found.kind == "share":
         return machine.each(given.get(0) or machine.terms.none, lambda loader: share(machine, loader, site))
-    made = make(machine, found.kind, given, site)
+    made = make(machine, found.kind, given, site, found.state)
     machine.write((made, CLASS), term)
     if found.kind == "state":
         make_state(machine, made, given, site)
@@ -172,10 +173,30 @@ def _wraps(machine: Machine, found: Wraps, term: Term, given: Arguments, site: a
     value = given.get(found.place, found.name)
     if value is None:
         return machine.site("call", site, term, *given)
-    if found.name == "optimizer":
+    if found.averages:
         for each in {*columns(value)}:
             machine.set_attribute(each, AVERAGES, machine.terms.true)
     return held(machine, value) if found.copies else value
+
+
+def _compiles(machine: Machine, found: Compiles, term: Term, given: Arguments, site: ast.AST) -> Value:
+    by_xla = given.named.get(found.option) is machine.terms.true
+    function = given.get(0, found.name)
+    if function is None:
+        return machine.terms.make("compiler", by_xla)
+    return compile_by(machine, function, by_xla)
+
+
+def compile_by(machine: Machine, function: Value, by_xla: bool) -> Value:
+    """A function that is compiled, which does what it did."""
+    if by_xla:
+        machine.by_xla.update(part.parts[0] for part in columns(function) if part.kind == "function")
+    return function
+
+
+def compile_later(machine: Machine, term: Term, given: Arguments, site: ast.AST) -> Value:
+    """Call what compiles the function that it is given: `tf.function(jit_compile=True)(f)`."""
+    return compile_by(machine, given.get(0) or machine.terms.none, bool(term.parts[0]))
 
 
 def _pure(machine: Machine, found: Pure, term: Term, given: Arguments, site: ast.AST) -> Value:
@@ -225,6 +246,7 @@ _EFFECTS: dict[type, Callable[[Machine, Any, Term, Arguments, ast.AST], Value]] 
     Sends: _sends,
     Wraps: _wraps,
     Cuts: _cuts,
+    Compiles: _compiles,
     Pure: _pure,
     Ends: _ends,
     Runs: _runs,

@@ -64,6 +64,8 @@ class Machine(Knowledge):
         self.told: dict[Term, Place] = {}  # where a sampler was given its epoch last
         self.losses: dict[Value, bool] = {}  # those of backward passes, and whether these average gradients
         self.trained: dict[Term, None] = {}  # what has weights and was used in a backward pass
+        self.copies: dict[Term, None] = {}  # what was given weights after it was made
+        self.by_xla: set[object] = set()  # the functions that XLA compiles
         self.modules: dict[str, Module] = {}
         self.started: set[str] = set()  # the modules that were run
         self.risks = 0  # how many calls were made that may raise an error

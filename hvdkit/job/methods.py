@@ -25,8 +25,20 @@ from hvdkit.job.machine import Machine
 from hvdkit.job.operators import FAILS, is_small
 from hvdkit.job.processes import ENVIRONMENT, variable
 from hvdkit.job.randomness import STATE, draw, draw_order, state_key
-from hvdkit.job.terms import Term
-from hvdkit.job.training import AVERAGES, EPOCH, backward, meet, parts, root, set_by, set_weights, snapshot
+from hvdkit.job.terms import Term, within
+from hvdkit.job.training import (
+    AVERAGES,
+    EPOCH,
+    backward,
+    copy_weights,
+    meet,
+    parts,
+    root,
+    set_by,
+    set_weights,
+    snapshot,
+)
+from hvdkit.library.methods import DRAWN_IN_PLACE, IN_PLACE, OVERWRITES, SAME, WEIGHTS_OF
 
 Method = Callable[[Machine, Term, Arguments, ast.AST], Value]
 # Of a text, without those that may give a long one.
@@ -152,14 +164,30 @@ def _weights_of(machine: Machine, holder: Term, given: Arguments, site: ast.AST)
 def _load(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
     """`model.load_state_dict(state)`."""
     machine.risks += 1
-    value = given.get(0, "state_dict")
+    value = given.get(0, "state_dict") or given.get(0, "weights")
     if value is not None and parts(machine, root(holder)):
 
         def of(term: Term) -> Value:
             return (snapshot(machine, term) if term.kind == "weights of" else None) or term
 
-        set_weights(machine, holder, machine.each(value, of), site)
+        copy_weights(machine, holder, machine.each(value, of), site)
     return machine.terms.none
+
+
+def _compile(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
+    """`model.compile(optimizer, jit_compile=True)`: XLA compiles the step, and what averages in it."""
+    optimizer = given.get(0, "optimizer") or machine.terms.none
+    averages = any(machine.read((term, AVERAGES)) is machine.terms.true for term in columns(optimizer))
+    if averages and given.named.get("jit_compile") is machine.terms.true:
+        machine.record.by_xla.append(machine.place(site))
+    return unknown(machine, machine.terms.make("attribute", "compile", holder), given, site)
+
+
+def _gradient(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
+    """`tape.gradient(loss, variables)`, of a tape that averages."""
+    if machine.read((holder, AVERAGES)) is machine.terms.true:
+        meet(machine, "gradients", site)
+    return unknown(machine, machine.terms.make("attribute", "gradient", holder), given, site)
 
 
 def _set_epoch(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
@@ -187,8 +215,9 @@ def _in_place(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -
         before = snapshot(machine, holder) or machine.terms.unset
         others = [(snapshot(machine, value) if isinstance(value, Term) else None) or value for value in given]
         name = site.func.attr if isinstance(site, ast.Call) and isinstance(site.func, ast.Attribute) else ""
-        of = others if name == "copy_" else [before, *others]
-        set_weights(
+        keeps = any(root(holder) in within(term) for value in given for term in columns(value))
+        of = others if name in OVERWRITES and not keeps else [before, *others]
+        copy_weights(
             machine, holder, lift(lambda *terms: machine.terms.make("moved", site, *terms), *of), site
         )
     return holder
@@ -345,6 +374,9 @@ METHODS: dict[str, Method] = {
     "chunk": _cut,
     "tensor_split": _cut,
     "load_state_dict": _load,
+    "set_weights": _load,
+    "compile": _compile,
+    "gradient": _gradient,
     "set_epoch": _set_epoch,
     "step": _step,
     "write_text": _write,
@@ -355,38 +387,8 @@ METHODS: dict[str, Method] = {
     "savefig": _write_first,
     "open": _open,
     "clone": _clone,
-    **dict.fromkeys(
-        (
-            "to",
-            "cuda",
-            "cpu",
-            "half",
-            "float",
-            "double",
-            "bfloat16",
-            "eval",
-            "train",
-            "requires_grad_",
-            "detach",
-            "item",
-            "tolist",
-            "numpy",
-        ),
-        _same,
-    ),
-    **dict.fromkeys(
-        (
-            "state_dict",
-            "parameters",
-            "named_parameters",
-            "buffers",
-            "named_buffers",
-            "modules",
-            "named_modules",
-        ),
-        _weights_of,
-    ),
-    **dict.fromkeys(("copy_", "mul_", "add_", "sub_", "div_", "lerp_", "zero_", "fill_"), _in_place),
-    **dict.fromkeys(("normal_", "uniform_", "bernoulli_", "exponential_", "random_"), _drawn_in_place),
-    "reset_parameters": _drawn_in_place,
+    **dict.fromkeys(SAME, _same),
+    **dict.fromkeys(WEIGHTS_OF, _weights_of),
+    **dict.fromkeys(IN_PLACE, _in_place),
+    **dict.fromkeys(DRAWN_IN_PLACE, _drawn_in_place),
 }

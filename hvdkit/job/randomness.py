@@ -23,7 +23,7 @@ def state_key(library: str) -> Key:
 
 def start(machine: Machine) -> None:
     """At the start each process has its own random states."""
-    for library in ("torch", "numpy", "random"):
+    for library in ("torch", "tensorflow", "numpy", "random"):
         machine.write(
             state_key(library), machine.own(f"the unseeded state of {library}", machine.frame.module.tree)
         )

@@ -110,6 +110,15 @@ class Met:
     active: Value
 
 
+@dataclass(frozen=True)
+class Unbound:
+    """A name that is read where nothing is seen to have bound it. active: the condition of each process."""
+
+    place: Place
+    name: str
+    active: Value
+
+
 @dataclass(eq=False)
 class Record:
     """What a run found. places: the file of a node in a term. trace: the collectives of each process."""
@@ -124,6 +133,9 @@ class Record:
     handed: set[Term] = field(default_factory=set)  # what a call that no table has was given
     calls: dict[ast.AST, list[tuple[Value, Value]]] = field(default_factory=dict)  # with path and gate
     loaded: list[Loaded] = field(default_factory=list)
+    unbound: list[Unbound] = field(default_factory=list)
+    zeros: list[Place] = field(default_factory=list)  # 1 in one process, 0 on each of several ranks
+    by_xla: list[Place] = field(default_factory=list)  # collectives that XLA would compile
     places: dict[ast.AST, Module] = field(default_factory=dict)
     trace: Value | None = None
     uncounted: list[Place] = field(default_factory=list)  # loops whose ranks may meet in different numbers

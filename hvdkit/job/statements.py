@@ -9,12 +9,12 @@ from typing import Callable
 from hvdkit.job.arguments import Arguments
 from hvdkit.job.columns import Value, lift
 from hvdkit.job.containers import extend, make_tuple
+from hvdkit.job.expressions import operate
 from hvdkit.job.functions import LEFT, RESULT
 from hvdkit.job.imports import import_from, import_modules
 from hvdkit.job.loops import leave_loop, run_for, run_while
 from hvdkit.job.machine import Machine
 from hvdkit.job.names import assign, bind
-from hvdkit.job.operators import binary
 from hvdkit.job.patterns import run_match
 from hvdkit.job.store import Frame
 from hvdkit.job.terms import Term
@@ -107,7 +107,7 @@ def _augmented(machine: Machine, node: ast.AugAssign) -> None:
         extend(machine, before, value)
         return
     kind = type(node.op)
-    assign(machine, node.target, lift(lambda one, two: binary(machine.terms, kind, one, two), before, value))
+    assign(machine, node.target, operate(machine, node, kind, before, value))
 
 
 def _read(target: ast.expr) -> ast.expr:

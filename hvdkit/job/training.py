@@ -25,8 +25,8 @@ PARAMETERS = {
 HOLDERS = ("object", "made", "list", "dict", "tuple")  # what may be a model, or several
 
 
-def make(machine: Machine, kind: str, given: Arguments, site: ast.AST) -> Term:
-    """An object of a library."""
+def make(machine: Machine, kind: str, given: Arguments, site: ast.AST, state: str = "torch") -> Term:
+    """An object of a library. state: what the weights of a layer are drawn from."""
     made = machine.terms.make("made", kind, site, machine.context)
     machine.record.places.setdefault(site, machine.frame.module)
     machine.members.setdefault(made, {})
@@ -35,7 +35,7 @@ def make(machine: Machine, kind: str, given: Arguments, site: ast.AST) -> Term:
         machine.set_attribute(made, name, value)
     if kind in ("layer", "parameter"):
         of = given.get(0, "data")
-        drawn = of if kind == "parameter" and of is not None else draw(machine, state_key("torch"), site)
+        drawn = of if kind == "parameter" and of is not None else draw(machine, state_key(state), site)
         machine.write((made, WEIGHTS), drawn)
     if kind == "optimizer":
         for value in (*given.positional[1:], *given.named.values()):
@@ -156,6 +156,12 @@ def set_weights(machine: Machine, term: Term, value: Value, site: ast.AST) -> No
         machine.changed[part] = machine.place(site)
 
 
+def copy_weights(machine: Machine, term: Term, value: Value, site: ast.AST) -> None:
+    """Write the weights of a model, which have to be the same on all ranks even if it is not trained."""
+    set_weights(machine, term, value, site)
+    machine.copies.update(dict.fromkeys(parts(machine, root(term))))
+
+
 def send_weights(machine: Machine, term: Term) -> None:
     """Give all ranks rank 0's weights, of all models that an argument is made of."""
     for part in parts(machine, term):
@@ -176,6 +182,8 @@ def meet(machine: Machine, name: str, site: ast.AST) -> None:
     trace = lift(machine.terms.or_else, machine.read(TRACE) or none, none)
     machine.write(TRACE, lift(lambda before: machine.terms.make("met", name, before), trace))
     machine.record.met.append(Met(machine.place(site), name, machine.active))
+    if not machine.by_xla.isdisjoint(machine.running):
+        machine.record.by_xla.append(machine.place(site))
 
 
 def set_by(machine: Machine, value: Value, site: ast.AST) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hvdkit.library import horovod, numpy, python, torch
+from hvdkit.library import horovod, numpy, python, tensorflow, torch
 from hvdkit.library.effects import Effect
 
 
@@ -11,5 +11,5 @@ def effect(name: str) -> Effect | None:
     for table in (python.CALLS, numpy.CALLS):
         if name in table:
             return table[name]
-    found = torch.effect(name)
-    return horovod.effect(name) if found is None else found
+    found = (table.effect(name) for table in (torch, tensorflow, horovod))
+    return next((each for each in found if each is not None), None)

@@ -32,10 +32,13 @@ class Seeds(NamedTuple):
 
 
 class Makes(NamedTuple):
-    """Makes an object of a training: "layer", "parts", "loader", "sampler", "optimizer", "scheduler",
-    "state"."""
+    """Makes an object of a training: "layer", "parts", "loader", "sampler", "optimizer", "scheduler", "state".
+
+    state: what the weights of a layer are drawn from.
+    """
 
     kind: str
+    state: str = "torch"
 
 
 class Asks(NamedTuple):
@@ -70,15 +73,26 @@ class Sends(NamedTuple):
 
 
 class Wraps(NamedTuple):
-    """Gives an argument back, for what is asked here. copies: of a container what it holds now."""
+    """Gives an argument back, for what is asked here.
+
+    copies: of a container what it holds now. averages: whether it averages gradients from now on.
+    """
 
     place: int = 0
     name: str = ""
     copies: bool = False
+    averages: bool = False
 
 
 class Cuts(NamedTuple):
     """Cuts its first argument into as many pieces as the second one says."""
+
+
+class Compiles(NamedTuple):
+    """Compiles a function, which may be given later. option: the argument by which XLA does it."""
+
+    name: str
+    option: str
 
 
 class Pure(NamedTuple):
@@ -97,4 +111,6 @@ class Runs(NamedTuple):
     ranks: bool = False
 
 
-Effect = Union[Draws, Fills, Seeds, Makes, Asks, Differs, Writes, Sends, Wraps, Cuts, Pure, Ends, Runs]
+Effect = Union[
+    Draws, Fills, Seeds, Makes, Asks, Differs, Writes, Sends, Wraps, Cuts, Compiles, Pure, Ends, Runs
+]

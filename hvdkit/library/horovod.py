@@ -7,6 +7,9 @@ from hvdkit.library.effects import Asks, Effect, Makes, Pure, Sends, Wraps
 MODULES = (
     "horovod.torch.",
     "hvdkit.torch.",
+    "hvdkit.tensorflow.keras.",
+    "hvdkit.tensorflow.",
+    "hvdkit.keras.",
     "horovod.tensorflow.keras.",
     "horovod.tensorflow.",
     "horovod.keras.",
@@ -43,7 +46,9 @@ FUNCTIONS: dict[str, Effect] = {
     "reducescatter": Sends("own"),
     "barrier": Sends("nothing"),
     "join": Sends("agreed"),
-    "DistributedOptimizer": Wraps(0, "optimizer"),
+    "broadcast_variables": Sends("nothing", weights=True),
+    "DistributedOptimizer": Wraps(0, "optimizer", averages=True),
+    "DistributedGradientTape": Wraps(0, "gradtape", averages=True),
 }
 
 

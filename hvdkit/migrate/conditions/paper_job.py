@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Callable
 
+from hvdkit.conditions.as_written import compiled_by_xla, divided_to_zero, read_too_early
 from hvdkit.conditions.meetings import unmet
 from hvdkit.conditions.objection import Objection
 from hvdkit.conditions.orders import same_orders
@@ -37,6 +38,12 @@ OBJECTING: dict[str, Callable[[Record], Iterator[Objection]]] = {
     MEET: unmet,
     SETTINGS: unlike_settings,
 }
+STOPPING: dict[str, Callable[[Record], Iterator[Objection]]] = {
+    "Horovod is initialized before TensorFlow is used": read_too_early,
+    "training data is sharded by rank": divided_to_zero,
+    "every optimizer averages gradients": compiled_by_xla,
+    "ranks start from the same weights": unlike_weights,
+}
 
 
 def with_paper_job(
@@ -47,16 +54,38 @@ def with_paper_job(
     if record is None:
         return answers
     found = {**answers, MEET: _meetings(facts, program, record)}
-    for name, objecting in OBJECTING.items():
-        if name in found and found[name].state is State.OPEN:
-            continue
-        if objections := [*objecting(record)]:
-            found[name] = _answer(before, program, objections)
+    found.update(_objected(program, before, found, record, OBJECTING))
     # Nothing is known of what the run did not come to.
     unseen = training and not record.trained
     if found[MEET].state is not State.OPEN and (unseen or not _saw_all(facts, program, record)):
         del found[MEET]
     return found
+
+
+def with_objections(
+    facts: Facts, program: ProgramFacts, before: Facts, answers: dict[str, Answer]
+) -> dict[str, Answer]:
+    """The answers of a TensorFlow program, those open to which the run objects."""
+    record = record_of(facts, program)
+    if record is None:
+        return answers
+    return {**answers, **_objected(program, before, answers, record, STOPPING)}
+
+
+def _objected(
+    program: ProgramFacts,
+    before: Facts,
+    answers: dict[str, Answer],
+    record: Record,
+    conditions: dict[str, Callable[[Record], Iterator[Objection]]],
+) -> dict[str, Answer]:
+    """The rows that the run of a program opens."""
+    return {
+        name: _answer(before, program, objections)
+        for name, objecting in conditions.items()
+        if (name not in answers or answers[name].state is not State.OPEN)
+        and (objections := [*objecting(record)])
+    }
 
 
 def _meetings(facts: Facts, program: ProgramFacts, record: Record) -> Answer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from hvdkit.migrate.conditions.answers import Answer, Code, open_at, places, row
+from hvdkit.migrate.conditions.paper_job import with_objections
 from hvdkit.migrate.conditions.same_samples import differing_samples
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.coverage.unseen_training import unseen_training
@@ -37,7 +38,9 @@ OF_GRAPHS = tuple(
 def tensorflow_conditions(facts: Facts, program: ProgramFacts, before: Facts) -> tuple[Condition, ...]:
     """The table for a TensorFlow program."""
     otherwise = _trains(facts, program)
-    return tuple(row(before, name, check(facts, program), otherwise) for name, check in ROWS.items())
+    answers = {name: check(facts, program) for name, check in ROWS.items()}
+    answers = with_objections(facts, program, before, answers)
+    return tuple(row(before, name, answer, otherwise) for name, answer in answers.items())
 
 
 def _trains(facts: Facts, program: ProgramFacts) -> list[Code]:

@@ -12,7 +12,7 @@ add up.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import field, replace
 
 from hvdkit.dataclass import dataclass
@@ -305,7 +305,7 @@ def _left_to_later(facts: Facts, names: Names, statement: ast.stmt) -> str:
     return "" if choice.node is not context or changed or called else choice.adds
 
 
-def reduces_by_hand(facts: Facts, program: ProgramFacts, collectives: Iterable[str]) -> bool:
+def reduces_by_hand(facts: Facts, program: ProgramFacts, collectives: tuple[str, ...]) -> bool:
     """Whether a program sends gradients through collectives: these stay, and nothing else averages."""
     return any(site.names in program.files for site in hand_reductions(facts, collectives))
 

@@ -1,0 +1,24 @@
+"""Methods of models and weights, by name: the same of PyTorch's, TensorFlow's and Keras' classes."""
+
+from __future__ import annotations
+
+# The object itself: https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html and
+# https://docs.pytorch.org/docs/stable/tensors.html.
+SAME = (
+    *("to", "cuda", "cpu", "half", "float", "double", "bfloat16"),
+    *("eval", "train", "requires_grad_", "detach", "item", "tolist", "numpy"),
+)
+# The weights themselves, and no copy. get_weights: https://keras.io/api/models/model/.
+WEIGHTS_OF = (
+    *("state_dict", "parameters", "named_parameters", "buffers", "named_buffers"),
+    *("modules", "named_modules", "get_weights"),
+)
+# What is written over weights. assign: https://www.tensorflow.org/api_docs/python/tf/Variable.
+OVERWRITES = ("copy_", "assign")
+IN_PLACE = (
+    *OVERWRITES,
+    *("assign_add", "assign_sub"),
+    *("mul_", "add_", "sub_", "div_", "lerp_", "zero_", "fill_"),
+)
+# https://docs.pytorch.org/docs/stable/torch.html#in-place-random-sampling
+DRAWN_IN_PLACE = ("normal_", "uniform_", "bernoulli_", "exponential_", "random_", "reset_parameters")

@@ -126,3 +126,81 @@ def test_a_right_program_of_horovod_has_no_open_row(text: str, tmp_path: Path) -
 def test_one_row_is_open(text: str, row: str, tmp_path: Path) -> None:
     found = states(tmp_path, text)
     assert [name for name, state in found.items() if state is State.OPEN] == [row]
+
+
+TOO_EARLY = """\
+def show(name, array):
+    print(name, array)
+
+
+show("x", 3)
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.Input((4,)), tf.keras.layers.Dense(1)])
+model.compile(optimizer=tf.keras.optimizers.SGD(0.01), loss="mse")
+model.fit(x, y, batch_size=8)
+"""
+ONE_BATCH = """\
+import tensorflow as tf
+
+def pipeline(rows, size):
+    return tf.data.Dataset.from_tensor_slices((rows, rows)).batch(size)
+
+with tf.distribute.MirroredStrategy().scope():
+    model = tf.keras.Sequential([tf.keras.Input((1,)), tf.keras.layers.Dense(1)])
+    model.compile(optimizer=tf.keras.optimizers.SGD(0.01), loss="mse")
+model.fit(pipeline(x, 16), validation_data=pipeline(z, {}))
+"""
+BY_XLA = """\
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.Input((4,)), tf.keras.layers.Dense(1)])
+model.compile(optimizer=tf.keras.optimizers.SGD(0.01), loss="mse", jit_compile={})
+model.fit(x, y, batch_size=8)
+"""
+AVERAGED = """\
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.Input((4,)), tf.keras.layers.Dense(1)])
+average = tf.keras.Sequential([tf.keras.Input((4,)), tf.keras.layers.Dense(1)])
+average.{}
+optimizer = tf.keras.optimizers.SGD(0.01)
+for a, b in tf.data.Dataset.from_tensor_slices((x, y)).batch(8):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(model(a) - b))
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+"""
+STARTED = "Horovod is initialized before TensorFlow is used"
+STOPPED = {
+    "an import below the guard": (TOO_EARLY, STARTED, 2),
+    "a batch of one": (ONE_BATCH.format(1), SHARDED, 4),
+    "jit_compile": (BY_XLA.format("True"), OPTIMIZER, 4),
+    "a copy of the weights": (AVERAGED.format("set_weights(model.get_weights())"), WEIGHTS, 5),
+}
+
+
+@pytest.mark.parametrize("form", STOPPED)
+def test_what_stops_or_divides_the_ranks_of_the_result(form: str, tmp_path: Path) -> None:
+    """The row names the line of the file as it is: what hvdkit has written may not run, or part the ranks."""
+    text, row, line = STOPPED[form]
+    (tmp_path / "train.py").write_text(text)
+    (program,) = make_plan([tmp_path], Options(target="hvdkit")).programs
+    found = {each.name: each for each in program.conditions}[row]
+    assert found.state is State.OPEN
+    assert [spot.line for spot in found.spots] == [line]
+
+
+@pytest.mark.parametrize(
+    ("text", "row"),
+    [
+        (ONE_BATCH.format(4), SHARDED),
+        (BY_XLA.format("False"), OPTIMIZER),
+        (AVERAGED.format("load_weights('average.keras')"), WEIGHTS),
+    ],
+)
+def test_what_does_not(text: str, row: str, tmp_path: Path) -> None:
+    """The same programs without it leave the row as it is."""
+    (tmp_path / "train.py").write_text(text)
+    (program,) = make_plan([tmp_path], Options(target="hvdkit")).programs
+    assert {each.name: each.state for each in program.conditions}[row] is State.PROVEN

@@ -30,19 +30,21 @@ from hvdkit.migrate.plan import State
 
 MEET = "collectives meet"
 SETTINGS = "ranks train with the same settings"  # a row where they do not
-OBJECTING: dict[str, Callable[[Record], Iterator[Objection]]] = {
-    "training data is sharded by rank": unlike_shares,
-    "each epoch has a different order": same_orders,
-    "ranks start from the same weights": unlike_weights,
-    "files are written by rank 0 only": several_writers,
-    MEET: unmet,
-    SETTINGS: unlike_settings,
+Objecting = Callable[[Record], Iterator[Objection]]
+OBJECTING: dict[str, tuple[Objecting, ...]] = {
+    "Horovod is initialized before CUDA": (read_too_early,),
+    "training data is sharded by rank": (unlike_shares, divided_to_zero),
+    "each epoch has a different order": (same_orders,),
+    "ranks start from the same weights": (unlike_weights,),
+    "files are written by rank 0 only": (several_writers,),
+    MEET: (unmet,),
+    SETTINGS: (unlike_settings,),
 }
-STOPPING: dict[str, Callable[[Record], Iterator[Objection]]] = {
-    "Horovod is initialized before TensorFlow is used": read_too_early,
-    "training data is sharded by rank": divided_to_zero,
-    "every optimizer averages gradients": compiled_by_xla,
-    "ranks start from the same weights": unlike_weights,
+OF_TENSORFLOW: dict[str, tuple[Objecting, ...]] = {
+    "Horovod is initialized before TensorFlow is used": (read_too_early,),
+    "training data is sharded by rank": (divided_to_zero,),
+    "every optimizer averages gradients": (compiled_by_xla,),
+    "ranks start from the same weights": (unlike_weights,),
 }
 
 
@@ -69,7 +71,7 @@ def with_objections(
     record = record_of(facts, program)
     if record is None:
         return answers
-    return {**answers, **_objected(program, before, answers, record, STOPPING)}
+    return {**answers, **_objected(program, before, answers, record, OF_TENSORFLOW)}
 
 
 def _objected(
@@ -77,14 +79,14 @@ def _objected(
     before: Facts,
     answers: dict[str, Answer],
     record: Record,
-    conditions: dict[str, Callable[[Record], Iterator[Objection]]],
+    conditions: dict[str, tuple[Objecting, ...]],
 ) -> dict[str, Answer]:
     """The rows that the run of a program opens."""
     return {
         name: _answer(before, program, objections)
         for name, objecting in conditions.items()
-        if (name not in answers or answers[name].state is not State.OPEN)
-        and (objections := [*objecting(record)])
+        if name not in answers or answers[name].state is not State.OPEN
+        if (objections := [each for objects in objecting for each in objects(record)])
     }
 
 

@@ -36,7 +36,7 @@ def _constant(machine: Machine, node: ast.Constant) -> Value:
 
 def _name(machine: Machine, node: ast.Name) -> Value:
     value = lookup(machine, node.id)
-    if isinstance(value, Term) and value.kind == "undefined":
+    if value is machine.terms.make("undefined", node.id):
         machine.record.unbound.append(Unbound(machine.place(node), node.id, machine.active))
     return value
 

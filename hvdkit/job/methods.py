@@ -29,8 +29,9 @@ from hvdkit.job.terms import Term, within
 from hvdkit.job.training import (
     AVERAGES,
     EPOCH,
+    HOLDERS,
     backward,
-    copy_weights,
+    copied,
     meet,
     parts,
     root,
@@ -38,7 +39,7 @@ from hvdkit.job.training import (
     set_weights,
     snapshot,
 )
-from hvdkit.library.methods import DRAWN_IN_PLACE, IN_PLACE, OVERWRITES, SAME, WEIGHTS_OF
+from hvdkit.library.methods import DRAWN_IN_PLACE, IN_PLACE, SAME, WEIGHTS_OF
 
 Method = Callable[[Machine, Term, Arguments, ast.AST], Value]
 # Of a text, without those that may give a long one.
@@ -170,7 +171,8 @@ def _load(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Va
         def of(term: Term) -> Value:
             return (snapshot(machine, term) if term.kind == "weights of" else None) or term
 
-        copy_weights(machine, holder, machine.each(value, of), site)
+        set_weights(machine, holder, machine.each(value, of), site)
+        copied(machine, holder)
     return machine.terms.none
 
 
@@ -215,9 +217,12 @@ def _in_place(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -
         before = snapshot(machine, holder) or machine.terms.unset
         others = [(snapshot(machine, value) if isinstance(value, Term) else None) or value for value in given]
         name = site.func.attr if isinstance(site, ast.Call) and isinstance(site.func, ast.Attribute) else ""
-        keeps = any(root(holder) in within(term) for value in given for term in columns(value))
-        of = others if name in OVERWRITES and not keeps else [before, *others]
-        copy_weights(
+        inside = {part for value in given for term in columns(value) for part in within(term)}
+        keeps, own = root(holder) in inside, {*parts(machine, root(holder))}
+        if any(not own.issuperset(parts(machine, part)) for part in inside if part.kind in HOLDERS):
+            copied(machine, holder)
+        of = others if name == "copy_" or (name == "assign" and not keeps) else [before, *others]
+        set_weights(
             machine, holder, lift(lambda *terms: machine.terms.make("moved", site, *terms), *of), site
         )
     return holder

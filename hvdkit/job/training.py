@@ -156,9 +156,8 @@ def set_weights(machine: Machine, term: Term, value: Value, site: ast.AST) -> No
         machine.changed[part] = machine.place(site)
 
 
-def copy_weights(machine: Machine, term: Term, value: Value, site: ast.AST) -> None:
-    """Write the weights of a model, which have to be the same on all ranks even if it is not trained."""
-    set_weights(machine, term, value, site)
+def copied(machine: Machine, term: Term) -> None:
+    """Remember a copy of other weights, which have to be the same on all ranks even if it is not trained."""
     machine.copies.update(dict.fromkeys(parts(machine, root(term))))
 
 

@@ -14,10 +14,8 @@ WEIGHTS_OF = (
     *("modules", "named_modules", "get_weights"),
 )
 # What is written over weights. assign: https://www.tensorflow.org/api_docs/python/tf/Variable.
-OVERWRITES = ("copy_", "assign")
 IN_PLACE = (
-    *OVERWRITES,
-    *("assign_add", "assign_sub"),
+    *("copy_", "assign", "assign_add", "assign_sub"),
     *("mul_", "add_", "sub_", "div_", "lerp_", "zero_", "fill_"),
 )
 # https://docs.pytorch.org/docs/stable/torch.html#in-place-random-sampling

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +19,7 @@ from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import Plan
 from hvdkit.migrate.report.places import add_reports, put_reports, talk
-from hvdkit.migrate.write.apply import check_tree, root_of
+from hvdkit.migrate.write.apply import check_tree, root_of, write_gate
 from hvdkit.migrate.write.reports import add_gate, undo_last, write_elsewhere, write_in_place
 from hvdkit.printable import one_line
 from hvdkit.shell import word
@@ -159,7 +160,7 @@ def main(argv: Sequence[str]) -> int:
             result = verified(plan, script, script_arguments, request_fields(args))
         else:
             print("--verify: nothing is rewritten, so there is nothing to run", file=sys.stderr)
-    _report(plan, options, args, result)
+    _report(plan, options, args, result, _next(plan, paths, args, own))
     refused = _refused(result, args)
     if refused:
         return refused
@@ -168,6 +169,27 @@ def main(argv: Sequence[str]) -> int:
     elif args.output:
         _output(plan, paths, args)
     return int(plan.leaves or (args.check and bool(plan.changed)))
+
+
+def _next(plan: Plan, paths: Sequence[Path], args: argparse.Namespace, own: Sequence[str]) -> list[str]:
+    """The two commands to type after a plan that was only shown, with what they do."""
+    if not plan.changed or any((args.write, args.interactive, args.output, args.check, args.verify)):
+        return []
+    given = [argument for argument in own if argument not in ("--no-diff", "--table")]
+    scripts = [] if any(path.is_file() for path in paths) else [os.path.relpath(_first_changed(plan))]
+    compare = shlex.join([*scripts, *given, "--verify"])
+    write = shlex.join([*given, "--write", *write_gate(paths)])
+    return [
+        f"`hvdkit migrate {compare}`: run both for a few steps, and compare them",
+        f"`hvdkit migrate {write}`: write it; `hvdkit migrate --undo` restores the files",
+    ]
+
+
+def _first_changed(plan: Plan) -> Path:
+    """The script of the first program that is rewritten."""
+    changed = {file.path for file in plan.changed}
+    entries = [program.entry for program in plan.programs if changed.intersection(program.files)]
+    return min(entries or changed)
 
 
 def _planned(paths: Sequence[Path], options: Options) -> Plan:
@@ -191,13 +213,19 @@ def _refused(result: Verification | None, args: argparse.Namespace) -> int:
     return result.code
 
 
-def _report(plan: Plan, options: Options, args: argparse.Namespace, result: Verification | None) -> None:
+def _report(
+    plan: Plan,
+    options: Options,
+    args: argparse.Namespace,
+    result: Verification | None,
+    following: Sequence[str],
+) -> None:
     _put_reports(plan, args, result)
     if talk(args) is not sys.stdout:
         return
     from hvdkit.migrate.report.text import show
 
-    show(plan, options, not args.no_diff, args.table)
+    show(plan, options, not args.no_diff, args.table, following)
     if result:
         from hvdkit.verify.report import print_result
 

@@ -10,7 +10,7 @@ from hvdkit import reports
 from hvdkit.arguments import CommandParser, parsed
 from hvdkit.at_work import at_work
 from hvdkit.errors import UsageError
-from hvdkit.migrate.write.apply import DirtyTree, NoVersionControl, check_tree, root_of
+from hvdkit.migrate.write.apply import write_gate
 from hvdkit.printable import one_line
 from hvdkit.shell import word
 from hvdkit.start.folder import FRAMEWORKS, Folder, look
@@ -79,7 +79,7 @@ def next_steps(found: Folder, folder: Path) -> list[tuple[str, str]]:
     if not uses:
         steps.append((f"hvdkit migrate {first} --verify", "run both for a few steps, and compare them"))
         written = "write it; hvdkit migrate --undo restores the file"
-        steps.append((" ".join([f"hvdkit migrate {first} --write", *_gate(script)]), written))
+        steps.append((" ".join([f"hvdkit migrate {first} --write", *write_gate([script])]), written))
     return [*steps, (f"hvdkit run -np 2 python {first}", "start two ranks on this machine")]
 
 
@@ -87,17 +87,6 @@ def _package(found: Folder) -> str:
     """The package of the framework that the scripts import."""
     titles = [title for title in FRAMEWORKS.values() if title in found.frameworks] or ["PyTorch"]
     return next(name for name, title in FRAMEWORKS.items() if title == titles[0])
-
-
-def _gate(script: Path) -> list[str]:
-    """The option without which --write would refuse this place, if there is one."""
-    try:
-        check_tree(root_of([script]), allow_dirty=False, allow_no_vcs=False)
-    except DirtyTree:
-        return ["--allow-dirty"]
-    except NoVersionControl:
-        return ["--allow-no-vcs"]
-    return []
 
 
 def _show(found: Folder, steps: list[tuple[str, str]]) -> None:

@@ -66,6 +66,17 @@ def test_how_to_start_what_was_rewritten(tree: Path, capsys: pytest.CaptureFixtu
     assert "; so train0.py, train1.py and 3 more\n" in capsys.readouterr().out
 
 
+def test_the_two_next_commands_are_above_the_verdict(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As typed: with the options of this call, and the script that --verify runs where a folder was given."""
+    assert main(["migrate", ".", "--suggested", "--no-diff"]) == 0
+    *_, compare, write, summary, verdict = capsys.readouterr().out.splitlines()
+    assert compare.startswith("next `hvdkit migrate train.py . --suggested --verify`: run both")
+    assert write.startswith("next `hvdkit migrate . --suggested --write`: write it")
+    assert summary.startswith("2 of 2 site(s)") and verdict == "train.py: ready"
+    assert main(["migrate", ".", "--write"]) == 0
+    assert "\nnext " not in capsys.readouterr().out
+
+
 def test_how_to_start_a_notebook(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """As it is: each rank makes the program of it."""
     cells = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": DDP}]

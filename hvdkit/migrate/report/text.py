@@ -32,11 +32,11 @@ SHOWN = 3  # scripts that the line on how to start names
 MARKS = {State.PROVEN: ("yes", "green"), State.OPEN: ("open", "yellow"), State.NONE: ("-", "dim")}
 
 
-def show(plan: Plan, options: Options, diff: bool, table: bool) -> None:
+def show(plan: Plan, options: Options, diff: bool, table: bool, following: Sequence[str] = ()) -> None:
     """Diff, post-conditions, what to know, what is left, the summary, and the verdict on each program.
 
     The verdict and the summary also come before a diff, which may fill several screens.
-    table: whether the conditions that hold are listed, too.
+    table: whether the conditions that hold are listed, too. following: the commands to type next.
     """
     if diff and plan.changed:
         for verdict, colour in verdicts(plan):
@@ -61,6 +61,8 @@ def show(plan: Plan, options: Options, diff: bool, table: bool) -> None:
         show_line((f"start {note}", "cyan"))
     for line in _starts(plan):
         show_line((line, "cyan"))
+    for command in following:
+        show_line((f"next {command}", "cyan"))
     show_line(summary(plan, options))
     for verdict, colour in verdicts(plan):
         show_line((verdict, colour))

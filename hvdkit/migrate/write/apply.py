@@ -65,6 +65,17 @@ def check_tree(root: Path, allow_dirty: bool, allow_no_vcs: bool) -> None:
         )
 
 
+def write_gate(paths: Sequence[Path]) -> list[str]:
+    """The option without which --write would refuse these paths, if there is one."""
+    try:
+        check_tree(root_of(paths), allow_dirty=False, allow_no_vcs=False)
+    except DirtyTree:
+        return ["--allow-dirty"]
+    except NoVersionControl:
+        return ["--allow-no-vcs"]
+    return []
+
+
 @dataclass(frozen=True)
 class Written:
     """What one write did."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import wraps
 from typing import TYPE_CHECKING, Callable, TypeVar
 
@@ -23,3 +24,13 @@ def once(look: Callable[Concatenate[Facts, P], T]) -> Callable[Concatenate[Facts
         return facts.ask(look, *about, **named)
 
     return ask
+
+
+def once_all(look: Callable[Concatenate[Facts, P], Iterator[T]]) -> Callable[Concatenate[Facts, P], list[T]]:
+    """The same of a generator: everything that it yields, in a list."""
+
+    @wraps(look)
+    def every(facts: Facts, /, *about: P.args, **named: P.kwargs) -> list[T]:
+        return [*look(facts, *about, **named)]
+
+    return once(every)

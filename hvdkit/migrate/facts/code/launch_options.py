@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from hvdkit.dataclass import dataclass
+from hvdkit.migrate.facts.code.connected import connected
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import keyword, passed
@@ -84,7 +85,8 @@ class Options:
 
     def of(self, names: Names, base: ast.expr, dest: str) -> list[Option]:
         """The options that `base.dest` may read."""
-        candidates = self._by_dest.get(dest)
+        near = connected(self._facts, names)
+        candidates = [option for option in self._by_dest.get(dest, ()) if option.parser[0] in near]
         if not candidates:
             return []
         parsers: set[ast.AST] = set()

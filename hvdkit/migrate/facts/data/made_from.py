@@ -9,6 +9,7 @@ from hvdkit.migrate.facts.collectives.dependence import Dependence
 from hvdkit.migrate.facts.data.sample_code import is_dataset, reads_sample
 from hvdkit.migrate.facts.data.training_loaders import training_loaders
 from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.once import once_all
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.index.names import Names
 
@@ -57,6 +58,7 @@ class _MadeFrom(Dependence):
         return None  # there may be others
 
 
+@once_all
 def _datasets_made(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
     """The calls that make data sets of the project's own classes."""
     for names in facts.files:

@@ -15,6 +15,7 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.device_numbers import BY_NUMBER, DEVICE, in_text, index_of
 from hvdkit.migrate.facts.launch.launch import Origin, launch_of
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
+from hvdkit.migrate.facts.once import once_all
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.programs.reached_code import runs_in
 from hvdkit.migrate.index.names import Names
@@ -32,6 +33,7 @@ def chosen_for_all(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast
     ]
 
 
+@once_all
 def _devices(facts: Facts) -> Iterator[tuple[Names, ast.expr, bool]]:
     """What is given where a device is wanted, and whether nothing else could be wanted there."""
     for site in facts.calls(DEVICE, *sorted(BY_NUMBER)):

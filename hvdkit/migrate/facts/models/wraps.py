@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.code.library_uses import mentions
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.once import once, once_all
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import given
@@ -104,6 +104,7 @@ def changes_average(wrap: Wrap) -> str:
     return ""
 
 
+@once_all
 def own_data_parallel(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
     """Calls of the project's own classes that derive from DataParallel."""
     classes = {

@@ -7,11 +7,13 @@ import ast
 from hvdkit.migrate.facts.code.call_graph import begins_in
 from hvdkit.migrate.facts.code.loops import Path, training_loops
 from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.programs.reached_code import run_by_nobody, runs_in
 from hvdkit.migrate.index.names import Names
 
 
+@once
 def training_paths(facts: Facts, program: ProgramFacts) -> list[Path]:
     """The ways to a backward pass that begin in this program, not in another that shares its files."""
     return [

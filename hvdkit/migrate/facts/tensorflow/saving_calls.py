@@ -12,6 +12,7 @@ from hvdkit.migrate.facts.files.writers import Writer, own_file, unguarded_write
 from hvdkit.migrate.facts.keras.mentions import tensorflow_files
 from hvdkit.migrate.facts.keras.model_calls import is_model, keras_models
 from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
+from hvdkit.migrate.facts.once import once_all
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import given
 
@@ -77,6 +78,7 @@ class Saved:
     where: Where
 
 
+@once_all
 def saves(facts: Facts) -> Iterator[Saved]:
     """Every call that writes a file in programs to rewrite, and in those that Horovod runs already."""
     for saved in (*_by_functions(facts), *_by_methods(facts)):
@@ -84,6 +86,7 @@ def saves(facts: Facts) -> Iterator[Saved]:
             yield saved
 
 
+@once_all
 def _by_functions(facts: Facts) -> Iterator[Saved]:
     for site in facts.calls(*FUNCTIONS):
         position, parameter = FUNCTIONS[site.name]
@@ -92,6 +95,7 @@ def _by_functions(facts: Facts) -> Iterator[Saved]:
         yield Saved(site.names, site.node, site.name.rpartition(".")[2], target, where)
 
 
+@once_all
 def _by_methods(facts: Facts) -> Iterator[Saved]:
     for method, classes in METHODS.items():
         for names, call, receiver in facts.methods(method):
@@ -107,6 +111,7 @@ def _by_methods(facts: Facts) -> Iterator[Saved]:
                 yield Saved(names, call, method, target, where_runs(facts, names, call))
 
 
+@once_all
 def other_writers(facts: Facts) -> Iterator[Writer]:
     """What every rank would write besides, by open() or a library; not what a service or a logger keeps."""
     known = {saved.node for saved in (*_by_functions(facts), *_by_methods(facts))}
@@ -121,6 +126,7 @@ def _holds(writer: Writer, known: set[ast.Call]) -> bool:
     return any(node in known for node in ast.walk(around))
 
 
+@once_all
 def summaries(facts: Facts) -> Iterator[Saved]:
     """Every writer of summaries."""
     for site in facts.calls(SUMMARY):

@@ -32,7 +32,7 @@ class Seeds(NamedTuple):
 
 
 class Makes(NamedTuple):
-    """Makes an object of a training: a "layer", "loader", "sampler", "optimizer", "scheduler", "state", "parts".
+    """Makes an object: "layer", "parts", "loader", "sampler", "optimizer", "scheduler", "state".
 
     state: what the weights of a layer are drawn from.
     """

@@ -10,7 +10,11 @@ from pathlib import Path
 import pytest
 from patience import run_while_it_speaks
 
-pytestmark = [pytest.mark.launch, pytest.mark.once, pytest.mark.timeout(0)]  # run_while_it_speaks has a bound of its own
+pytestmark = [
+    pytest.mark.launch,
+    pytest.mark.once,
+    pytest.mark.timeout(0),
+]  # run_while_it_speaks has a bound of its own
 
 HERE = Path(__file__).parent
 # A script that never heard of hvdkit.

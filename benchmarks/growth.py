@@ -1,7 +1,7 @@
 """How long migrate and check take for folders, next to ast.parse of the same files, in one process.
 
 growth.py FOLDER... prints for each folder the CPU seconds of ast.parse, and how many times that check and
-migrate take. growth.py --copies 25 100 does the same for copies of examples/: both rows should be alike.
+migrate take. growth.py alone does the same for 25 and 100 copies of examples/: both rows should be alike.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from hvdkit.migrate.facts import Options
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 MOST = 20  # times ast.parse
+COPIES = (25, 100)  # of examples/, where no folder is given
 
 
 def cpu(work: Callable[[], object]) -> float:
@@ -55,10 +56,11 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folders", nargs="*", type=Path)
-    parser.add_argument("--copies", nargs="*", type=int, default=[])
+    parser.add_argument("--copies", nargs="*", type=int)
     args = parser.parse_args()
+    copies = args.copies if args.copies is not None else [] if args.folders else COPIES
     within = [measure(str(folder), folder.resolve()) for folder in args.folders]
-    return int(not all([*within, *map(copied, args.copies)]))
+    return int(not all([*within, *map(copied, copies)]))
 
 
 if __name__ == "__main__":

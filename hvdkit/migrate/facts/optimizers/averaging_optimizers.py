@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from hvdkit.migrate.facts.code.call_graph import call_graph
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.gradient_collectives import BY_HOROVOD
 from hvdkit.migrate.facts.models.optimizers import Optimizer, every_optimizer
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward, averaged_passes, reduces_by_hand
-from hvdkit.migrate.facts.programs.programs import ProgramFacts, migrates, programs_of
+from hvdkit.migrate.facts.programs.programs import ProgramFacts, migrates, programs_of, programs_with
+from hvdkit.migrate.facts.programs.reached_code import runs_in
 
 
 def constructions(facts: Facts) -> list[Optimizer]:
@@ -53,7 +53,7 @@ def _only_shown(facts: Facts, optimizer: Optimizer) -> bool:
         return False
     runs = [
         program
-        for program in programs_of(facts)
-        if call_graph(facts).runs(program.entry, program.files, optimizer.names, optimizer.node)
+        for program in programs_with(facts, optimizer.names)
+        if runs_in(facts, program, optimizer.names, optimizer.node)
     ]
     return bool(runs) and all(program.kind == "none" for program in runs)

@@ -25,4 +25,7 @@ def divided_to_zero(record: Record) -> Iterator[Objection]:
 def compiled_by_xla(record: Record) -> Iterator[Objection]:
     """Collectives in what XLA compiles."""
     for place in record.by_xla:
-        yield Objection(place, "XLA (jit_compile=True) cannot compile the averaging of the gradients at {}")
+        yield Objection(
+            place,
+            "jit_compile=True: XLA cannot compile Horovod's collectives (HOROVOD_ENABLE_XLA_OPS), at {}",
+        )

@@ -1,4 +1,4 @@
-"""Horovod, and hvdkit's own helpers: https://horovod.readthedocs.io/en/stable/api.html."""
+"""Horovod 0.28, and hvdkit's own helpers: https://horovod.readthedocs.io/en/stable/api.html."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ RANDOM: dict[str, Effect] = {
     "random.gauss": Draws("random"),
 }
 
-# What each process has for itself.
+# What each process has for itself: the pages of time, datetime, os, uuid, secrets and tempfile.
 OWN: dict[str, Effect] = {
     "time.time": Differs("the time"),
     "time.time_ns": Differs("the time"),
@@ -45,6 +45,7 @@ OWN: dict[str, Effect] = {
     "torch.seed": Differs("a random seed"),
 }
 
+# https://docs.python.org/3/library/functions.html#open, logging.handlers.html and shutil.html
 FILES: dict[str, Effect] = {
     "open": Writes(0, "file", mode=1),
     "io.open": Writes(0, "file", mode=1),

@@ -84,7 +84,7 @@ LAYERS = (
     "Transformer",
 )
 
-# https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html and its neighbours
+# https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html and others
 OTHERS: dict[str, Effect] = {
     "torch.nn.Parameter": Makes("parameter"),
     "torch.nn.parameter.Parameter": Makes("parameter"),

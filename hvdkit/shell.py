@@ -12,11 +12,14 @@ from hvdkit.printable import one_line
 def word(path: str | Path) -> str:
     """A path as it is typed: quoted where it has to be, and `./-rf.py` for one that begins with a dash."""
     name = str(path)
-    if name.startswith("-"):
-        name = f"./{name}"
-    if one_line(name) == name:
-        return shlex.quote(name)
-    return f"$'{''.join(map(_escaped, os.fsencode(name)))}'"
+    return argument(f"./{name}" if name.startswith("-") else name)
+
+
+def argument(text: str) -> str:
+    """An argument as it is typed, options too: quoted where it has to be, and on one line."""
+    if one_line(text) == text:
+        return shlex.quote(text)
+    return f"$'{''.join(map(_escaped, os.fsencode(text)))}'"
 
 
 def _escaped(byte: int) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,7 +21,7 @@ from hvdkit.migrate.report.places import add_reports, put_reports, talk
 from hvdkit.migrate.write.apply import check_tree, root_of, write_gate
 from hvdkit.migrate.write.reports import add_gate, undo_last, write_elsewhere, write_in_place
 from hvdkit.printable import one_line
-from hvdkit.shell import word
+from hvdkit.shell import argument, word
 from hvdkit.verify.options import add_run_options, request_fields, split_arguments
 
 if TYPE_CHECKING:
@@ -94,7 +93,9 @@ def parser() -> CommandParser:
     add_gate(made)
     out = made.add_argument_group("what to print")
     add_reports(out, "the plan")
-    out.add_argument("--no-diff", action="store_true", help="leave the diff out of the report")
+    out.add_argument(
+        "--no-diff", action="store_true", help="show the whole table of conditions in the place of the diff"
+    )
     out.add_argument(
         "--table", action="store_true", help="also show the conditions that hold, with the evidence"
     )
@@ -176,9 +177,10 @@ def _next(plan: Plan, paths: Sequence[Path], args: argparse.Namespace, own: Sequ
     if not plan.changed or any((args.write, args.interactive, args.output, args.check, args.verify)):
         return []
     given = [argument for argument in own if argument not in ("--no-diff", "--table")]
-    scripts = [] if any(path.is_file() for path in paths) else [os.path.relpath(_first_changed(plan))]
-    compare = shlex.join([*scripts, *given, "--verify"])
-    write = shlex.join([*given, "--write", *write_gate(paths)])
+    scripts = [] if any(path.is_file() for path in paths) else [word(os.path.relpath(_first_changed(plan)))]
+    typed = [argument(each) for each in given]
+    compare = " ".join([*scripts, *typed, "--verify"])
+    write = " ".join([*typed, "--write", *write_gate(paths)])
     return [
         f"`hvdkit migrate {compare}`: run both for a few steps, and compare them",
         f"`hvdkit migrate {write}`: write it; `hvdkit migrate --undo` restores the files",
@@ -225,7 +227,7 @@ def _report(
         return
     from hvdkit.migrate.report.text import show
 
-    show(plan, options, not args.no_diff, args.table, following)
+    show(plan, options, not args.no_diff, args.table or args.no_diff, following)
     if result:
         from hvdkit.verify.report import print_result
 

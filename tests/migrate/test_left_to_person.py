@@ -132,7 +132,7 @@ def test_what_the_ranks_of_the_original_do_wrong_is_needed(folder: Path, capsys:
     assert "\ntrain.py:9: open: training data is sharded by rank: " in out
     assert "3 left to you, 2 of them done by --suggested" in out
     assert main(["migrate", "train.py", "--no-diff", "--suggested"]) == 0
-    assert "--suggested" not in capsys.readouterr().out
+    assert "(needed: --suggested)" not in capsys.readouterr().out
 
 
 def test_a_choice_leaves_nothing(folder: Path, capsys: Capture) -> None:

@@ -6,6 +6,7 @@ A program that uses one keeps a process group beside Horovod, made of Horovod's 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts.facts import Facts, Site
@@ -13,6 +14,7 @@ from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.programs.reached_code import runs_in
 from hvdkit.migrate.index.names import Names
+from hvdkit.migrate.project.installed_source import installed_source
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import is_on, keyword
 
@@ -37,6 +39,11 @@ TALKS = {
     "vector_quantize_pytorch.": "",
     "webdataset.": "",
 }
+# What hvdkit rewrites, or knows to be silent.
+OWN = frozenset(("torch", "horovod", "hvdkit", "numpy", "tensorflow", "keras", "accelerate", "transformers"))
+ASKS = re.compile(
+    r"\b(?:torch\.distributed|dist)\.(?:get_world_size|get_rank|is_initialized|all_\w+|broadcast)\b"
+)
 ALONE = "torchmetrics.functional."  # computes from what it is given
 
 
@@ -81,4 +88,18 @@ def calls_asking(facts: Facts, *names: str) -> Iterator[Site]:
 
 @once
 def _talks(facts: Facts) -> list[Site]:
-    return list(calls_asking(facts, *TALKS))
+    listed = [*calls_asking(facts, *TALKS)]
+    known = {site.name.partition(".")[0] for site in listed} | {name.partition(".")[0] for name in TALKS}
+    return [*listed, *_found_asking(facts, known)]
+
+
+def _found_asking(facts: Facts, known: set[str]) -> Iterator[Site]:
+    """The calls of other libraries' functions whose module, as it is installed, asks torch.distributed."""
+    for names in facts.files:
+        for call in names.library_calls:
+            for name in names.qualified(call.func):
+                top = name.partition(".")[0]
+                if top in known or top in OWN or facts.project.find(name, names.source.path) is not None:
+                    continue
+                if ASKS.search(installed_source(name)):
+                    yield Site(names, call, name)

@@ -53,7 +53,7 @@ class Traceback:
 
 @dataclass(frozen=True)
 class Hit:
-    """Where a pattern was found, and its named groups."""
+    """Where a pattern was found, and its named groups; the line is that of the group `said`, if any."""
 
     line: Line
     groups: dict[str, str]
@@ -84,7 +84,8 @@ class Stream:
         return map(self._hit, pattern.finditer(self.text))
 
     def _hit(self, found: re.Match[str]) -> Hit:
-        line = self.lines[bisect_right(self._starts, found.start()) - 1]
+        quoted = "said" if "said" in found.re.groupindex and found["said"] else 0
+        line = self.lines[bisect_right(self._starts, found.start(quoted)) - 1]
         return Hit(line, {name: value or "" for name, value in found.groupdict().items()})
 
 

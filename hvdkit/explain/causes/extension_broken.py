@@ -9,8 +9,9 @@ from hvdkit.explain.log import Log
 
 _LOADS = says(
     r"HorovodVersionMismatchError",
-    r"(?:mpi_lib\w*|horovod/\S+)\.so: (?:undefined symbol|invalid ELF|file too short|cannot open shared)",
-    r"ImportError: .*horovod\S*\.so: ",
+    r"(?:mpi_lib\w*|horovod/\S+)\.so: (?:undefined symbol(?!: _ZNK?7horovod)|invalid ELF|file too short"
+    r"|cannot open shared)",
+    r"ImportError: .*horovod\S*\.so: (?!undefined symbol: _ZNK?7horovod)",
 )
 _VERSIONS = re.compile(
     r"Framework (?P<name>\w+) installed with version (?P<built>\S+) but found version (?P<found>\S+)\.$",

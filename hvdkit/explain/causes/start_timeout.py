@@ -12,7 +12,9 @@ CAUSE = Cause(
         "host is slow, its firewall drops the connection back, or its interface has another name."
     ),
     fix="horovodrun --start-timeout 300; between hosts all TCP ports must be open",
-    find=says(r"TimeoutException: Timed out (?P<what>waiting for [\w ]+)\."),
+    find=says(
+        r"Exception: Timed out (?P<what>waiting for [\w ]+)\. (?!Please check that you have enough resources)"
+    ),
     excerpt="""\
 horovod.runner.common.util.timeout.TimeoutException: Timed out waiting for tasks to start. Pleas ...
 Traceback (most recent call last):

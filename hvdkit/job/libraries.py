@@ -27,6 +27,7 @@ from hvdkit.library.effects import (
     Fills,
     Makes,
     Pure,
+    Reads,
     Runs,
     Seeds,
     Sends,
@@ -169,6 +170,11 @@ def _put_back(machine: Machine, node: ast.expr, value: Value) -> None:
         assign(machine, node, value)
 
 
+def _reads(machine: Machine, found: Reads, term: Term, given: Arguments, site: ast.AST) -> Value:
+    machine.risks += 1
+    return machine.site("call", site, term, *contents(machine, Arguments(given.positional[:1])))
+
+
 def _wraps(machine: Machine, found: Wraps, term: Term, given: Arguments, site: ast.AST) -> Value:
     value = given.get(found.place, found.name)
     if value is None:
@@ -244,6 +250,7 @@ _EFFECTS: dict[type, Callable[[Machine, Any, Term, Arguments, ast.AST], Value]] 
     Differs: _differs,
     Writes: _writes,
     Sends: _sends,
+    Reads: _reads,
     Wraps: _wraps,
     Cuts: _cuts,
     Compiles: _compiles,

@@ -72,6 +72,10 @@ class Sends(NamedTuple):
     weights: bool = False
 
 
+class Reads(NamedTuple):
+    """Gives what is in the file that its first argument names, wherever it is put."""
+
+
 class Wraps(NamedTuple):
     """Gives an argument back, for what is asked here.
 
@@ -112,5 +116,5 @@ class Runs(NamedTuple):
 
 
 Effect = Union[
-    Draws, Fills, Seeds, Makes, Asks, Differs, Writes, Sends, Wraps, Cuts, Compiles, Pure, Ends, Runs
+    Draws, Fills, Seeds, Makes, Asks, Differs, Writes, Sends, Reads, Wraps, Cuts, Compiles, Pure, Ends, Runs
 ]

@@ -10,6 +10,7 @@ from hvdkit.library.effects import (
     Fills,
     Makes,
     Pure,
+    Reads,
     Runs,
     Seeds,
     Sends,
@@ -49,6 +50,7 @@ DATA: dict[str, Effect] = {
 # https://docs.pytorch.org/docs/stable/notes/serialization.html
 FILES: dict[str, Effect] = {
     "torch.save": Writes(1, "f"),
+    "torch.load": Reads(),
     "torch.jit.save": Writes(1, "f"),
 }
 

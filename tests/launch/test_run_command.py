@@ -93,7 +93,8 @@ def test_the_first_failure_is_told_last(folder: Path, controller: str) -> None:
     assert "rank 1 on" in last[1] and last[1].endswith("failed first: exit code 1")
     assert "ValueError: boom" in (folder / "logs" / "rank.1.log").read_text()
     log = (folder / "logs" / "rank.0.log").read_bytes()
-    assert log.startswith(b"\r 50%rank 0 token None named for ranks\n")
+    # Two pipes: which of them is read first is nobody's choice.
+    assert b"\r 50%" in log and b"rank 0 token None named for ranks\n" in log
 
 
 @pytest.mark.launch

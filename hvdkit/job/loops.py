@@ -99,14 +99,15 @@ def _over(machine: Machine, node: ast.AST, iterable: Value, body: Turn) -> None:
 
 
 def one_by_one(machine: Machine, known: list[tuple[Value, Value]], body: Turn) -> None:
-    """Run a body for each of the elements, in the processes that have it."""
-    path = machine.path
-    for value, there in known:
+    """Run a body for each element, in the processes that have it; what it makes is of this turn."""
+    path, context = machine.path, machine.context
+    for place, (value, there) in enumerate(known):
+        machine.context = machine.terms.make("within", place, context)
         machine.path = lift(machine.terms.both, path, there)
         if machine.is_running:
             body(value)
         path = lift(_back, path, there, machine.path, machine.terms.false)
-    machine.path = path
+    machine.path, machine.context = path, context
 
 
 @contextmanager

@@ -156,6 +156,7 @@ COPIES = {
         SENT + "for a, b in zip(average.variables, model.variables):\n    a.assign(b)\n",
         [],
     ),
+    "made in one comprehension": ("model, average = (network() for _ in range(2))\n" + COPY + SENT, [8]),
     "no copy": (SENT, []),
     "seeded by TensorFlow": (COPY + SENT, []),
     "seeded by Keras": (COPY + SENT, []),

@@ -20,8 +20,8 @@ from .images import Store
 
 _ROOT = Path(__file__).parents[2]
 CPU = "localhost/hvdkit:cpu"
-# Of this folder: what is large, and what other tests that run beside these make and remove.
-_LEFT_OUT = (".venv*", ".git", "benchmarks", ".*_cache", "__pycache__")
+# Of this folder: what is large, and what tests and lint that run beside these make and remove.
+_LEFT_OUT = (".venv*", ".git", "benchmarks", "site", ".*_cache", "__pycache__")
 # Beside the files of hvdkit when the image is built, as they lie in people's folders.
 SECRET = "hunter2-6d1f0c9be4"
 SECRET_FILES = (".env", "id_ed25519", "docker/.env", "hvdkit/.netrc")

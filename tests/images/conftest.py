@@ -21,7 +21,7 @@ from .images import Store
 _ROOT = Path(__file__).parents[2]
 CPU = "localhost/hvdkit:cpu"
 # Of this folder: what is large, and what tests and lint that run beside these make and remove.
-_LEFT_OUT = (".venv*", ".git", "benchmarks", "site", ".*_cache", "__pycache__")
+_LEFT_OUT = (".venv*", ".git", "benchmarks", ".*_cache", "__pycache__")
 # Beside the files of hvdkit when the image is built, as they lie in people's folders.
 SECRET = "hunter2-6d1f0c9be4"
 SECRET_FILES = (".env", "id_ed25519", "docker/.env", "hvdkit/.netrc")
@@ -34,12 +34,18 @@ def store() -> Iterator[Store]:
         yield Store(Path(folder))
 
 
+def _left_out(folder: str, names: list[str]) -> set[str]:
+    """What of a folder is not copied. The documentation is built in site/, and hvdkit has one, too."""
+    found = shutil.ignore_patterns(*_LEFT_OUT)(folder, names)
+    return {*found, "site"} if Path(folder) == _ROOT else set(found)
+
+
 @pytest.fixture(scope="session")
 def image(store: Store) -> str:
     """docker/Dockerfile, target cpu, built from a copy of this project with secrets lying about."""
     store.make_base()
     context = store.folder / "context"
-    shutil.copytree(_ROOT, context, ignore=shutil.ignore_patterns(*_LEFT_OUT))
+    shutil.copytree(_ROOT, context, ignore=_left_out)
     for name in SECRET_FILES:
         (context / name).write_text(f"PASSWORD={SECRET}\n")
     options = pip_settings.options(store.folder / "pip")

@@ -13,7 +13,7 @@ CAUSE = Cause(
     ),
     fix=(
         "list the architectures of your GPUs: HOROVOD_BUILD_CUDA_CC_LIST=80,90 hvdkit "
-        "install-horovod (nvidia-smi --query-gpu=compute_cap --format=csv shows them); for a GPU "
+        "install-horovod; nvidia-smi --query-gpu=compute_cap --format=csv shows them; for a GPU "
         "newer than nvcc, install a newer CUDA toolkit"
     ),
     find=says(

@@ -35,8 +35,8 @@ CAUSE = Cause(
         "weights."
     ),
     fix=(
-        "HVDKIT_CHECK_SYNC=1 hvdkit run -np 2 python train.py stops at the first step at which the ranks' "
-        "weights differ; "
+        "HVDKIT_CHECK_SYNC=1 hvdkit run -np 2 python train.py: it stops at the first step "
+        "after which the ranks' weights differ; "
         "hvdkit check train.py finds gradients that are not averaged"
     ),
     find=find,

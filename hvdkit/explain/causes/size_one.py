@@ -29,7 +29,7 @@ CAUSE = Cause(
         "alone, which only horovodrun and hvdkit run start. Every process trains by itself."
     ),
     fix=(
-        "horovodrun --check-build must list the controller that you start with; then hvdkit run -np {count} "
+        "horovodrun --check-build must list the controller that you start with; then hvdkit run -np N "
         "python train.py, or hvdkit install-horovod --rebuild with that MPI on PATH"
     ),
     find=find,

@@ -6,6 +6,8 @@ from functools import cache
 from importlib.machinery import PathFinder
 from pathlib import Path
 
+from hvdkit.files import read_text
+
 
 @cache
 def installed_source(name: str) -> str:
@@ -23,6 +25,6 @@ def installed_source(name: str) -> str:
             break
         found = module
     try:
-        return found.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+        return read_text(found)
+    except OSError:
         return ""

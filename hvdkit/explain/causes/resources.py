@@ -23,7 +23,7 @@ CAUSE = Cause(
         r"to run (?P<least>all|at least \d+) Horovod",
     ),
     excerpt="""\
-horovod.runner.common.util.timeout.TimeoutException: Timed out waiting for {activity}. Please ch ...
+Exception: Timed out waiting for command to run. Please check that you have enough resources to r ...
 """,
     general={"least": "N"},
     source="https://github.com/kubeflow/spark-operator/issues/456",

@@ -105,11 +105,11 @@ def _slices(loaded: Loaded) -> Iterator[tuple[Term, ...]]:
 
 def take_turns(loaded: Loaded) -> bool:
     """Whether each rank loads its part of one order: every N-th element, or a block of it."""
-    return _stride(loaded) or _blocks(loaded) or _pieces(loaded)
+    return _stride(loaded) or _blocks(loaded)
 
 
 def _stride(loaded: Loaded) -> bool:
-    """Whether each rank takes every N-th element of one order, beginning with its number."""
+    """Whether each rank takes every N-th element of one order, or the piece with its number of N."""
     found = [{*_turns(mine)} for mine in loaded.terms]
     size = NUMBERS["size"][RANKS[0]]
     return any(
@@ -147,24 +147,6 @@ def _bounds(terms: frozenset[Term]) -> Iterator[tuple[Hashable, Term, Term]]:
             yield None, inner[0], inner[1]
 
 
-def _pieces(loaded: Loaded) -> bool:
-    """Whether each rank takes the piece with its number, of as many as there are ranks."""
-    found = [
-        {
-            (term.inner[0], term.inner[1].parts[0])
-            for term in mine
-            if term.kind == "item" and term.inner[0].kind == "pieces" and term.inner[1].kind == "const"
-        }
-        for mine in loaded.terms
-    ]
-    size = NUMBERS["size"][RANKS[0]]
-    return any(
-        whole.inner[1].parts == (size,)
-        and all((whole, NUMBERS["rank"][rank]) in found[rank - RANKS[0]] for rank in RANKS)
-        for whole, _ in found[0]
-    )
-
-
 def passes_take_turns(record: Record, made: ast.AST) -> bool:
     """Whether in all passes over a loader each rank takes every N-th batch of one order: `islice`."""
     passes = [each for each in record.passes if each.loader.parts[1] is made]
@@ -185,13 +167,15 @@ def _is_islice(over: Value) -> bool:
 
 
 def _turns(terms: frozenset[Term]) -> Iterator[tuple[Hashable, Hashable, Hashable]]:
-    """What is taken in steps: of what, from where on, and how wide a step is."""
+    """What is taken in steps: of what, from where on, and how wide a step is; or which of how many pieces."""
     for term in terms:
         inner = [*term.inner]
         if term.kind == "item" and inner[-1].kind == "slice":
             lower, upper, step = inner[-1].inner
             if _is_none(upper) and lower.kind == step.kind == "const":
                 yield inner[0], lower.parts[0], step.parts[0]
+        elif term.kind == "item" and inner[0].kind == "pieces" and inner[-1].kind == "const":
+            yield inner[0], inner[-1].parts[0], inner[0].inner[-1].parts[0]
         elif term.kind == "items of" and (test := _remainder(inner[-1])) is not None:
             yield test
         elif term.kind == "range" and len(inner) == 3 and inner[0].kind == inner[2].kind == "const":

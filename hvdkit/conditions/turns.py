@@ -14,7 +14,7 @@ OPERATORS = {kind.__name__: function for kind, function in {**BINARY, **COMPARED
 
 
 class Known(NamedTuple):
-    """A value that is known; any other is told apart by what it is made of."""
+    """A known value. Unknown values are compared by their terms."""
 
     value: Hashable
 

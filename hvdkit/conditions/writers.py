@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator
 
 from hvdkit.conditions.objection import Objection, is_assumed, ranks_with
@@ -16,10 +17,10 @@ TEMPORARY = ("a new folder", "a new file")
 
 def several_writers(record: Record) -> Iterator[Objection]:
     """The files that several ranks write."""
-    writing: dict[Term, dict[int, None]] = {}  # the ranks that write a file, by its path
+    writing: dict[Term, set[int]] = defaultdict(set)  # the ranks that write a file, by its path
     for written in record.written:
         for rank in ranks_with(written.active):
-            writing.setdefault(columns(written.path)[rank], {})[rank] = None
+            writing[columns(written.path)[rank]].add(rank)
     for written in record.written:
         paths = columns(written.path)
         shared = [rank for rank in ranks_with(written.active) if len(writing[paths[rank]]) > 1]

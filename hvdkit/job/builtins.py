@@ -167,14 +167,9 @@ def _map(machine: Machine, given: Arguments, site: ast.AST) -> Value:
         one = machine.site("each", site, over)
         return machine.site("items of", site, machine.call(function, Arguments([one]), site))
     found: list[Value] = []
-    there: list[Value] = []
-    for item, is_there in items:
-        one_by_one(
-            machine,
-            [(item, is_there)],
-            lambda value: found.append(machine.call(function, Arguments([value]), site)),
-        )
-        there += [is_there] * (len(found) - len(there))
+    there = one_by_one(
+        machine, items, lambda value: found.append(machine.call(function, Arguments([value]), site))
+    )
     made = new(machine, "list", site)
     machine.write((made, ITEMS), gather(machine, [*zip(found, there)]))
     return made

@@ -80,15 +80,7 @@ def computed(name: str) -> Builtin:
         values = [as_tuple(machine, value) for value in given.positional]
 
         def of(*parts: Term) -> Term:
-            if all(map(is_known, parts)):
-                try:
-                    found = function(*map(plainly, parts))
-                except FAILS:
-                    machine.risks += 1
-                else:
-                    if is_small(found):
-                        return machine.terms.const(found)
-            return machine.terms.make(name, *parts)
+            return apply(machine, function, *parts) or machine.terms.make(name, *parts)
 
         return lift(of, *values)
 
@@ -101,15 +93,27 @@ def as_tuple(machine: Machine, value: Value) -> Value:
     return value if inside is None else inside
 
 
-def is_known(term: Term) -> bool:
-    """Whether a term is a constant, or a tuple of constants."""
+def apply(machine: Machine, function: Callable[..., object], *parts: Term) -> Term | None:
+    """What a function of Python gives of constants and tuples of constants; None where it is not known."""
+    if not all(map(_is_known, parts)):
+        return None
+    try:
+        found = function(*map(_plainly, parts))
+    except FAILS:
+        machine.risks += 1
+        return None
+    if isinstance(found, (list, tuple)):
+        return machine.terms.make("tuple", *map(machine.terms.const, found))
+    return machine.terms.const(found) if is_small(found) else None
+
+
+def _is_known(term: Term) -> bool:
     if term.kind == "tuple":
         return all(part.kind == "const" for part in term.inner)
     return term.kind == "const" and term.parts[0] is not None
 
 
-def plainly(term: Term) -> object:
-    """A constant, or a tuple of constants, as Python has it."""
+def _plainly(term: Term) -> object:
     return term.parts[0] if term.kind == "const" else tuple(part.parts[0] for part in term.inner)
 
 
@@ -142,10 +146,5 @@ def hashed(machine: Machine, given: Arguments, site: ast.AST) -> Value:
 
 def in_order(machine: Machine, term: Term) -> Term:
     """A tuple in order, if its elements are known."""
-    values = [part.parts[0] for part in term.inner if part.kind == "const"]
-    if term.kind == "tuple" and len(values) == len(term.parts):
-        try:
-            return machine.terms.make("tuple", *map(machine.terms.const, sorted(values)))  # type: ignore[type-var]
-        except FAILS:
-            machine.risks += 1
-    return machine.terms.make("sorted", term)
+    found = apply(machine, sorted, term) if term.kind == "tuple" else None
+    return found or machine.terms.make("sorted", term)

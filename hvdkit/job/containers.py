@@ -198,20 +198,20 @@ def get_item(machine: Machine, holder: Term, key: Value) -> Value:
 def _of_items(machine: Machine, holder: Term, items: Term, place: Term) -> Term:
     terms = machine.terms
     text = items.parts[0] if items.kind == "const" else None
-    many = items.parts if items.kind == "tuple" else text if isinstance(text, str) else ()
+    many = items.parts if items.kind == "tuple" else text if isinstance(text, str) else None
+    unknown = terms.make("item", items if items.kind != "tuple" else holder, place)
+    if many is None:
+        return unknown
     if place.kind == "const" and isinstance(place.parts[0], int) and -len(many) <= place.parts[0] < len(many):
         part = many[place.parts[0]]
         return part if isinstance(part, Term) else terms.const(part)
-    if (
-        (items.kind == "tuple" or isinstance(text, str))
-        and place.kind == "slice"
-        and all(map(_is_bound, place.inner))
-    ):
-        lower, upper, step = (_bound(part) for part in place.inner)
-        if step != 0:
-            taken = many[slice(lower, upper, step)]
-            return terms.const(taken) if isinstance(taken, str) else terms.make("tuple", *taken)
-    return terms.make("item", items if items.kind != "tuple" else holder, place)
+    if place.kind != "slice" or not all(map(_is_bound, place.inner)):
+        return unknown
+    lower, upper, step = (_bound(part) for part in place.inner)
+    if step == 0:
+        return unknown
+    taken = many[lower:upper:step]
+    return terms.const(taken) if isinstance(taken, str) else terms.make("tuple", *taken)
 
 
 def _is_bound(term: Term) -> bool:

@@ -98,16 +98,21 @@ def _over(machine: Machine, node: ast.AST, iterable: Value, body: Turn) -> None:
         _twice(machine, node, element(machine, node, iterable), body)
 
 
-def one_by_one(machine: Machine, known: list[tuple[Value, Value]], body: Turn) -> None:
-    """Run a body for each element, in the processes that have it; what it makes is of this turn."""
-    path, context = machine.path, machine.context
+def one_by_one(machine: Machine, known: list[tuple[Value, Value]], body: Turn) -> list[Value]:
+    """Run a body for each element, in the processes that have it; what it makes is of this turn.
+
+    Returns: the conditions under which the elements are there for which it was run.
+    """
+    path, context, ran = machine.path, machine.context, []
     for place, (value, there) in enumerate(known):
         machine.context = machine.terms.make("within", place, context)
         machine.path = lift(machine.terms.both, path, there)
         if machine.is_running:
             body(value)
+            ran.append(there)
         path = lift(_back, path, there, machine.path, machine.terms.false)
     machine.path, machine.context = path, context
+    return ran
 
 
 @contextmanager

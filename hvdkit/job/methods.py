@@ -7,7 +7,7 @@ from typing import Callable
 
 from hvdkit.job.arguments import Arguments
 from hvdkit.job.columns import Split, Value, columns, joined, lift
-from hvdkit.job.computed import is_known, plainly
+from hvdkit.job.computed import apply
 from hvdkit.job.containers import (
     ITEMS,
     KEYS,
@@ -22,7 +22,6 @@ from hvdkit.job.containers import (
 )
 from hvdkit.job.libraries import CALLED, contents, is_writing, unknown, write_file
 from hvdkit.job.machine import Machine
-from hvdkit.job.operators import FAILS, is_small
 from hvdkit.job.processes import ENVIRONMENT, variable
 from hvdkit.job.randomness import STATE, draw, draw_order, state_key
 from hvdkit.job.terms import Term, within
@@ -112,20 +111,10 @@ def call_alike(machine: Machine, callee: Split, given: Arguments, site: ast.AST)
 
 
 def _of_text(machine: Machine, holder: Term, name: str, given: Arguments, site: ast.AST) -> Value:
-    text = holder.parts[0]
+    method = getattr(holder.parts[0], name)
 
     def of(*terms: Term) -> Term:
-        if all(map(is_known, terms)):
-            try:
-                found = getattr(text, name)(*map(plainly, terms))
-            except (*FAILS, AttributeError):
-                machine.risks += 1
-            else:
-                if isinstance(found, (list, tuple)):
-                    return machine.terms.make("tuple", *map(machine.terms.const, found))
-                if is_small(found):
-                    return machine.terms.const(found)
-        return machine.terms.make("call", name, holder, *terms)
+        return apply(machine, method, *terms) or machine.terms.make("call", name, holder, *terms)
 
     values = contents(machine, given)
     return lift(of, *values) if values else of()

@@ -41,7 +41,7 @@ def run(entry: Module, find: Find) -> Record:
     return machine.record
 
 
-def computed(node: ast.expr, known: Mapping[str, Hashable]) -> Hashable:
+def constant_of(node: ast.expr, known: Mapping[str, Hashable]) -> Hashable:
     """The value of an expression of these names, if it is a constant; else None."""
     text = ast.Module(body=[ast.Expr(node)], type_ignores=[])
     machine = Machine(STATEMENTS, EXPRESSIONS, CALLS, call_alike, lambda name, importer: None)

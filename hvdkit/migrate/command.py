@@ -6,8 +6,9 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Callable
 
 from hvdkit.arguments import CommandParser, parsed
 from hvdkit.at_work import at_work
@@ -161,7 +162,7 @@ def main(argv: Sequence[str]) -> int:
             result = verified(plan, script, script_arguments, request_fields(args))
         else:
             print("--verify: nothing is rewritten, so there is nothing to run", file=sys.stderr)
-    _report(plan, options, args, result, _next(plan, paths, args, own))
+    _report(plan, options, args, result, partial(_next, plan, paths, args, own))
     refused = _refused(result, args)
     if refused:
         return refused
@@ -176,9 +177,8 @@ def _next(plan: Plan, paths: Sequence[Path], args: argparse.Namespace, own: Sequ
     """The two commands to type after a plan that was only shown, with what they do."""
     if not plan.changed or any((args.write, args.interactive, args.output, args.check, args.verify)):
         return []
-    given = [argument for argument in own if argument not in ("--no-diff", "--table")]
     scripts = [] if any(path.is_file() for path in paths) else [word(os.path.relpath(_first_changed(plan)))]
-    typed = [argument(each) for each in given]
+    typed = [argument(each) for each in own if each not in ("--no-diff", "--table")]
     compare = " ".join([*scripts, *typed, "--verify"])
     write = " ".join([*typed, "--write", *write_gate(paths)])
     return [
@@ -220,14 +220,14 @@ def _report(
     options: Options,
     args: argparse.Namespace,
     result: Verification | None,
-    following: Sequence[str],
+    following: Callable[[], Sequence[str]],
 ) -> None:
     _put_reports(plan, args, result)
     if talk(args) is not sys.stdout:
         return
     from hvdkit.migrate.report.text import show
 
-    show(plan, options, not args.no_diff, args.table or args.no_diff, following)
+    show(plan, options, not args.no_diff, args.table or args.no_diff, following())
     if result:
         from hvdkit.verify.report import print_result
 

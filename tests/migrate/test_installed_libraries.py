@@ -43,7 +43,6 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (package / "asking.py").write_text(ASKING)
     (package / "silent.py").write_text(SILENT)
     monkeypatch.syspath_prepend(tmp_path / "installed")
-    installed_source.cache_clear()
 
 
 @pytest.mark.parametrize(("module", "stays"), [("asking", True), ("silent", False)])

@@ -27,7 +27,7 @@ from hvdkit.migrate.facts.optimizers.shared_parameters import shares_parameters
 from hvdkit.migrate.facts.optimizers.was_averaged import never_averaged, was_averaged
 from hvdkit.migrate.facts.optimizers.wrap_places import WrapPlace, wrap_places
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
-from hvdkit.migrate.facts.programs.programs import migrates, programs_of, programs_with
+from hvdkit.migrate.facts.programs.programs import migrates, programs_with
 from hvdkit.migrate.facts.programs.reached_code import runs_in
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Made, Obstacle
@@ -147,18 +147,7 @@ def _no_optimizer(facts: Facts, place: WrapPlace) -> str:
 
 
 def _same_program(facts: Facts, one: Names, other: Names) -> bool:
-    programs = _programs_with(facts)
-    return not programs.get(one, frozenset()).isdisjoint(programs.get(other, frozenset()))
-
-
-@once
-def _programs_with(facts: Facts) -> dict[Names, set[int]]:
-    """The programs that each file belongs to, by number."""
-    found: dict[Names, set[int]] = {}
-    for number, program in enumerate(programs_of(facts)):
-        for names in program.files:
-            found.setdefault(names, set()).add(number)
-    return found
+    return any(other in program.files for program in programs_with(facts, one))
 
 
 def _meet(facts: Facts, one: WrapPlace, other: WrapPlace) -> bool:

@@ -9,7 +9,6 @@ from pathlib import Path
 from hvdkit.files import read_text
 
 
-@cache
 def installed_source(name: str) -> str:
     """The text of the module that a qualified name is from, "" where it is not installed or has no source."""
     top, *rest = name.split(".")
@@ -24,7 +23,12 @@ def installed_source(name: str) -> str:
         if module is None:
             break
         found = module
+    return _text(found)
+
+
+@cache
+def _text(path: Path) -> str:
     try:
-        return read_text(found)
+        return read_text(path)
     except OSError:
         return ""

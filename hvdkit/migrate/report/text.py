@@ -32,7 +32,7 @@ SHOWN = 3  # scripts that the line on how to start names
 MARKS = {State.PROVEN: ("yes", "green"), State.OPEN: ("open", "yellow"), State.NONE: ("-", "dim")}
 
 
-def show(plan: Plan, options: Options, diff: bool, table: bool, following: Sequence[str] = ()) -> None:
+def show(plan: Plan, options: Options, diff: bool, table: bool, following: Sequence[str]) -> None:
     """Diff, post-conditions, what to know, what is left, the summary, and the verdict on each program.
 
     The verdict and the summary also come before a diff, which may fill several screens.

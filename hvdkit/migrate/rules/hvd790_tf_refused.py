@@ -11,7 +11,7 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.library_uses import mentions
 from hvdkit.migrate.facts.keras import vocabulary as words
 from hvdkit.migrate.facts.keras.mentions import tensorflow_files
-from hvdkit.migrate.facts.programs.programs import kinds_of, programs_of, programs_with
+from hvdkit.migrate.facts.programs.programs import files_with, kinds_of, programs_of, programs_with
 from hvdkit.migrate.facts.programs.tensorflow_programs import mirrored_strategies
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
@@ -50,7 +50,7 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 def _trains(facts: Facts, names: Names) -> bool:
     """Whether a program of a file computes gradients, or lets others do it."""
-    files = {file for program in programs_with(facts, names) for file in program.files}
+    files = files_with(facts, names)
     return any(file.attributes.get(word) for file in files or {names} for word in GRADIENTS)
 
 

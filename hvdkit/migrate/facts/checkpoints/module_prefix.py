@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from hvdkit.job.run import computed
+from hvdkit.job.run import constant_of
 from hvdkit.migrate.facts.checkpoints.unwrapping import question
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
@@ -252,7 +252,7 @@ def cuts_off(facts: Facts, names: Names, node: ast.expr) -> bool:
     keys = [part for part in ast.walk(node) if isinstance(part, ast.Name) and _is_key(names, part)]
     if len({key.id for key in keys}) != 1:
         return False
-    cut, other = (computed(node, {keys[0].id: name}) for name in (PREFIX + BARE, BARE))
+    cut, other = (constant_of(node, {keys[0].id: name}) for name in (PREFIX + BARE, BARE))
     if cut != BARE or other == BARE:
         return False
     prefixes = {PREFIX} if _names_alike(facts) else {PREFIX, PREFIX[:-1]}

@@ -11,7 +11,7 @@ from hvdkit.migrate.facts.coverage.trained_wraps import trained_wraps
 from hvdkit.migrate.facts.data.cut_by_rank import is_rank_share
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.wraps import Wrap
-from hvdkit.migrate.facts.programs.programs import kinds_of, programs_of, programs_with
+from hvdkit.migrate.facts.programs.programs import files_with, kinds_of, programs_of
 from hvdkit.migrate.facts.programs.reached_code import only_single, runs_in, trained_by
 from hvdkit.migrate.index.names import FUNCTIONS, FunctionNode, Names
 from hvdkit.migrate.values.arguments import keyword, positional
@@ -41,7 +41,7 @@ def _switched_off(wrap: Wrap) -> bool:
 
 def has_buffers(facts: Facts, wrap: Wrap) -> bool:
     """Whether the wrapped model may hold buffers that training changes."""
-    files = {names for program in programs_with(facts, wrap.names) for names in program.files}
+    files = files_with(facts, wrap.names)
     for model in wrap.models:
         if model.kind != "object" and not model.name.startswith(PLAIN):
             return True

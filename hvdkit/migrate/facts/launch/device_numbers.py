@@ -10,7 +10,7 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.programs.programs import kinds_of, programs_with
+from hvdkit.migrate.facts.programs.programs import files_with, kinds_of
 from hvdkit.migrate.facts.programs.reached_code import only_single
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import keyword
@@ -89,7 +89,7 @@ def is_option(facts: Facts, names: Names, node: ast.expr) -> bool:
 
 def goes_elsewhere(facts: Facts, names: Names) -> bool:
     """Whether a program of this file moves things to what may be the same number: `net.to(gpu_ids[0])`."""
-    files = {file for program in programs_with(facts, names) for file in program.files}
+    files = files_with(facts, names)
     moved = [
         (m, *where) for m in METHODS for where in facts.methods(m) if where[0] in files and where[1].args
     ]

@@ -39,8 +39,13 @@ TALKS = {
     "vector_quantize_pytorch.": "",
     "webdataset.": "",
 }
-# What hvdkit rewrites, or knows to be silent.
-OWN = frozenset(("torch", "horovod", "hvdkit", "numpy", "tensorflow", "keras", "accelerate", "transformers"))
+# What is in the table, and what hvdkit rewrites, or knows to be silent.
+KNOWN = frozenset(
+    (
+        *(name.partition(".")[0] for name in TALKS),
+        *("torch", "horovod", "hvdkit", "numpy", "tensorflow", "keras", "accelerate", "transformers"),
+    )
+)
 ASKS = re.compile(
     r"\b(?:torch\.distributed|dist)\.(?:get_world_size|get_rank|is_initialized|all_\w+|broadcast)\b"
 )
@@ -88,18 +93,20 @@ def calls_asking(facts: Facts, *names: str) -> Iterator[Site]:
 
 @once
 def _talks(facts: Facts) -> list[Site]:
-    listed = [*calls_asking(facts, *TALKS)]
-    known = {site.name.partition(".")[0] for site in listed} | {name.partition(".")[0] for name in TALKS}
-    return [*listed, *_found_asking(facts, known)]
+    return [*calls_asking(facts, *TALKS), *_found_asking(facts)]
 
 
-def _found_asking(facts: Facts, known: set[str]) -> Iterator[Site]:
+def _found_asking(facts: Facts) -> Iterator[Site]:
     """The calls of other libraries' functions whose module, as it is installed, asks torch.distributed."""
     for names in facts.files:
         for call in names.library_calls:
             for name in names.qualified(call.func):
-                top = name.partition(".")[0]
-                if top in known or top in OWN or facts.project.find(name, names.source.path) is not None:
+                if name.partition(".")[0] in KNOWN or facts.project.find(name, names.source.path) is not None:
                     continue
-                if ASKS.search(installed_source(name)):
+                if _asks(facts, name):
                     yield Site(names, call, name)
+
+
+@once
+def _asks(facts: Facts, name: str) -> bool:
+    return bool(ASKS.search(installed_source(name)))

@@ -30,7 +30,7 @@ from hvdkit.migrate.facts.models.wraps import Wrap
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward
 from hvdkit.migrate.facts.optimizers.step_calls import step_calls
-from hvdkit.migrate.facts.programs.programs import programs_of, programs_with
+from hvdkit.migrate.facts.programs.programs import files_with, programs_of
 from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, FunctionNode, Names
 from hvdkit.migrate.index.statements import statements_above
 from hvdkit.migrate.values.arguments import passed
@@ -330,7 +330,7 @@ class ByHand:
         return bool(optimizer.models & models) or parts
 
     def _files(self, names: Names) -> set[Names]:
-        return {file for p in programs_with(self._facts, names) for file in p.files}
+        return files_with(self._facts, names)
 
 
 def guarded(facts: Facts, names: Names, statement: ast.stmt) -> ast.stmt:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.optimizers import Optimizer
-from hvdkit.migrate.facts.programs.programs import programs_with
+from hvdkit.migrate.facts.programs.programs import files_with
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import given, keyword, unpacks
 from hvdkit.migrate.values.lookups import OPTIMIZER
@@ -134,7 +134,7 @@ def _is_group(names: Names, holder: ast.expr) -> bool:
 
 def reads(facts: Facts, names: Names) -> Iterator[tuple[Names, ast.expr]]:
     """Where the programs of a file ask an optimizer or a schedule for its rate."""
-    files = {file for program in programs_with(facts, names) for file in program.files}
+    files = files_with(facts, names)
     for file in sorted(files, key=lambda file: str(file.source.path)):
         for node in file.parents:
             if isinstance(node, ast.expr) and _reads_rate(file, node) and not _only_shown(facts, file, node):

@@ -108,6 +108,11 @@ def programs_with(facts: Facts, names: Names) -> list[ProgramFacts]:
     return _by_file(facts).get(names, [])
 
 
+def files_with(facts: Facts, names: Names) -> set[Names]:
+    """All files of the programs that a file belongs to."""
+    return {file for program in programs_with(facts, names) for file in program.files}
+
+
 def imported_by(facts: Facts, names: Names) -> list[Names]:
     """A file and those that it imports, and so on."""
     closure = [names]

@@ -6,7 +6,7 @@ import ast
 
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.keras.step_loops import StepLoop
-from hvdkit.migrate.facts.programs.programs import programs_with
+from hvdkit.migrate.facts.programs.programs import files_with
 from hvdkit.migrate.facts.tensorflow.datasets import run_over
 from hvdkit.migrate.facts.tensorflow.ways import Chain, operation
 from hvdkit.migrate.index.names import Names
@@ -46,7 +46,7 @@ def _shuffles(facts: Facts, names: Names, call: ast.Call) -> bool:
 
 def _seeded(facts: Facts, names: Names, seeds: tuple[str, ...]) -> bool:
     """Whether a program of this file seeds what the iterators, or datasets, shuffle with."""
-    files = {file for program in programs_with(facts, names) for file in program.files}
+    files = files_with(facts, names)
     return any(site.names in files for site in facts.calls(*seeds))
 
 

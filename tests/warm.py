@@ -1,4 +1,4 @@
-"""For tests of what scripts do: their ranks are forked from processes that have imported PyTorch.
+"""For tests of what scripts do: their ranks are forked from processes that have imported the framework.
 
 Launchers are the real ones. Tests of launchers start the real Python as well.
 """
@@ -14,9 +14,9 @@ from hvdkit.verify.warm.pool import warm_python
 TORCHRUN = "torch.distributed.run"
 
 
-def forked(command: Sequence[str], environment: Mapping[str, str]) -> list[str]:
+def forked(command: Sequence[str], environment: Mapping[str, str], framework: str = "torch") -> list[str]:
     """A command with what forks ranks in the place of this Python, in torchrun's ranks as well."""
-    python = warm_python(dict(environment))
+    python = warm_python(dict(environment), framework)
     launcher = len(UNCHECKED) if [*command[: len(UNCHECKED)]] == [*UNCHECKED] else 0
     ranks = (python if word == sys.executable else [word] for word in command[launcher:])
     words = [*command[:launcher], *(part for parts in ranks for part in parts)]

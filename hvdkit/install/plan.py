@@ -109,7 +109,11 @@ def make(environment: Mapping[str, str]) -> Plan:
         system=machine,
         cuda=gpu,
         demands=asked,
-        toolchain={**toolchain.files(wanted, machine.libstdcxx), **headers.forwarding(found)},
+        # Horovod's sources for CUDA have not been compiled together yet.
+        toolchain={
+            **toolchain.files(wanted, machine.libstdcxx, together=gpu is None),
+            **headers.forwarding(found),
+        },
         variables=chosen,
         requirements=missing_requirements(),
         ignored=ignored(environment, chosen, gpu),

@@ -15,6 +15,7 @@ from hvdkit.files import read_file
 from hvdkit.migrate.project.files import Project
 from hvdkit.notebook import NOTEBOOK, program_of
 from hvdkit.shell import word
+from hvdkit.verify.warm.pool import READ_BY_TENSORFLOW
 
 RANK_VARIABLES = {"RANK", "LOCAL_RANK", "WORLD_SIZE"}
 SPAWNS = ("spawn", "start_processes")
@@ -89,10 +90,26 @@ def how_to_start(path: Path, loaded: Iterable[Path] = ()) -> Start:
     return Start(Launcher.SINGLE, tensorflow=tensorflow)
 
 
-def imports_torch(path: Path) -> bool:
-    """Whether a script or a module of its project imports PyTorch, by itself or with Horovod."""
+def imported_framework(path: Path) -> str | None:
+    """`torch` or `tensorflow`, if a script or a module of its project imports it or its Horovod."""
     nodes = (node for _, tree in modules_of(path) for node in ast.walk(tree))
-    return any("torch" in name.split(".")[:2] for node in nodes for name in _imported_by(node))
+    named = {part for node in nodes for name in _imported_by(node) for part in name.split(".")[:2]}
+    return next((framework for framework in ("torch", "tensorflow") if framework in named), None)
+
+
+def warmed_framework(path: Path) -> str | None:
+    """The framework of a script whose ranks may be forked from a process that has imported it.
+
+    A script that sets what TensorFlow or Keras read while they are imported imports them itself.
+    """
+    framework = imported_framework(path)
+    if framework == "tensorflow" and any(
+        named.startswith(READ_BY_TENSORFLOW) and named != "TF_CPP_MIN_LOG_LEVEL"
+        for _, tree in modules_of(path)
+        for named in _words(tree)
+    ):
+        return None
+    return framework
 
 
 def reads_place(path: Path) -> bool:

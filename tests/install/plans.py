@@ -37,7 +37,7 @@ def make(
         system=system,
         cuda=cuda,
         demands=(standard.Demand(cpp, "a test"),),
-        toolchain=toolchain.files(cpp, system.libstdcxx),
+        toolchain=toolchain.files(cpp, system.libstdcxx, together=True),
         variables=chosen,
         requirements=(),
         ignored=ignored(environment or {}, chosen, cuda),

@@ -39,7 +39,7 @@ def compile_sample(
 
 
 def test_a_project_that_asks_for_cpp14_gets_cpp20(tmp_path: Path) -> None:
-    done = compile_sample(tmp_path, SOURCE, toolchain.files(20, None))
+    done = compile_sample(tmp_path, SOURCE, toolchain.files(20, None, together=True))
     assert done.returncode == 0, done.stderr
 
 
@@ -55,7 +55,7 @@ def test_headers_that_newer_libraries_no_longer_bring_are_included(
 ) -> None:
     # Nothing is included here, so the names exist only if the toolchain file brings them.
     source = "std::uint8_t a; std::string b; std::runtime_error c{b};\n"
-    done = compile_sample(tmp_path, source, toolchain.files(20, libstdcxx))
+    done = compile_sample(tmp_path, source, toolchain.files(20, libstdcxx, together=True))
     assert (done.returncode == 0) is compiles, done.stderr
 
 
@@ -95,14 +95,14 @@ def test_the_span_of_flatbuffers_compiles(
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(content)
     include = f"target_include_directories(sample PRIVATE {tmp_path}/third_party/flatbuffers/include)\n"
-    texts = toolchain.files(standard, None) if standard else None
+    texts = toolchain.files(standard, None, together=True) if standard else None
     done = compile_sample(tmp_path, SPAN, texts, include)
     assert (done.returncode == 0) is compiles, done.stderr
     assert compiles or "assignment of read-only member" in done.stderr
 
 
 def test_standards_that_are_high_enough_stay_as_they_are() -> None:
-    text = toolchain.files(17, None)["project.cmake"]
+    text = toolchain.files(17, None, together=True)["project.cmake"]
     assert 'set(CMAKE_CXX14_STANDARD_COMPILE_OPTION "-std=c++17")' in text
     assert "CXX17_" not in text
 
@@ -123,4 +123,49 @@ def test_only_a_call_that_configures_is_given_variables(tmp_path: Path) -> None:
 
 def test_the_text_names_no_folder() -> None:
     # The text is part of the wheel's key: it may not differ from one build to the next.
-    assert all("/tmp" not in text for text in toolchain.files(20, 15).values())
+    assert all("/tmp" not in text for text in toolchain.files(20, 15, together=True).values())
+
+
+def commands_of(tmp_path: Path, name: str, *, together: bool) -> str:
+    """What make would run for a project of this name, in the build type of Horovod's setup.py."""
+    project = (
+        f"cmake_minimum_required(VERSION 3.13)\nproject({name} CXX)\nadd_library(sample one.cc two.cc)\n"
+    )
+    (tmp_path / "CMakeLists.txt").write_text(project)
+    for source in ("one.cc", "two.cc"):
+        (tmp_path / source).write_text("")
+    cmake = shutil.which("cmake")
+    assert cmake is not None
+    script = str(toolchain.write(tmp_path / "files", toolchain.files(17, None, together=together), cmake))
+    out = tmp_path / "out"
+    out.mkdir()
+    configure = [script, str(tmp_path), "-DCMAKE_BUILD_TYPE=RelWithDebInfo"]
+    subprocess.run(configure, cwd=out, check=True, capture_output=True)
+    listed = ["make", "--dry-run", "VERBOSE=1", *(["sample"] if name == "gloo" else [])]
+    return subprocess.run(listed, cwd=out, check=True, capture_output=True, text=True).stdout
+
+
+def test_nothing_is_compiled_with_debug_information(tmp_path: Path) -> None:
+    commands = commands_of(tmp_path, "horovod", together=False)
+    assert " -O3 -DNDEBUG " in commands
+    assert " -g " not in commands
+
+
+@pytest.mark.parametrize(
+    ("name", "together", "alone"),
+    [("horovod", True, False), ("horovod", False, True), ("gloo", True, True)],
+)
+def test_only_horovods_own_sources_are_compiled_together(
+    tmp_path: Path, name: str, together: bool, alone: bool
+) -> None:
+    assert ("one.cc.o" in commands_of(tmp_path, name, together=together)) is alone
+
+
+def test_gloo_is_only_built_where_it_is_linked(tmp_path: Path) -> None:
+    gloo = tmp_path / "gloo"
+    gloo.mkdir()
+    (gloo / "CMakeLists.txt").write_text("project(gloo CXX)\nadd_library(gloo gloo.cc)\n")
+    (gloo / "gloo.cc").write_text("#error nothing links it\n")
+    texts = toolchain.files(17, None, together=False)
+    done = compile_sample(tmp_path, "int sample() { return 0; }\n", texts, "add_subdirectory(gloo)\n")
+    assert done.returncode == 0, done.stderr

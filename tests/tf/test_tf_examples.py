@@ -10,6 +10,9 @@ from pathlib import Path
 
 import keras
 import pytest
+from warm import forked
+
+from hvdkit.launch.horovodrun import UNCHECKED
 
 MNIST = Path(__file__).parents[2] / "examples" / "mnist"
 MIGRATED = ("_horovod", "_hvdkit")
@@ -27,6 +30,7 @@ def accuracy(command: list[str], folder: Path) -> list[float]:
         "OMP_NUM_THREADS": "1",
         "TF_CPP_MIN_LOG_LEVEL": "2",
     }
+    command = forked(command, environment, "tensorflow")
     done = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, timeout=900, check=False
     )
@@ -50,7 +54,7 @@ def test_the_original_learns_the_digits(script: str, tmp_path: Path) -> None:
 )
 def test_the_migration_learns_the_digits_on_two_ranks(script: str, tmp_path: Path) -> None:
     """And says so once: all of them print on rank 0 alone."""
-    job = ["horovodrun", "-np", "2", "--gloo", "-H", "localhost:2", "python", str(MNIST / f"{script}.py")]
+    job = [*UNCHECKED, "-np", "2", "--gloo", sys.executable, str(MNIST / f"{script}.py")]
     printed = accuracy(job, tmp_path)
     assert printed[-1] >= 95
     assert len(printed) == (8 if "tape" in script else 1)

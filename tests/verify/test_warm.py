@@ -32,7 +32,7 @@ found["imported"] = "torch" in sys.modules
 
 @pytest.fixture
 def python() -> list[str]:
-    return pool.warm_python(dict(os.environ))
+    return pool.warm_python(dict(os.environ), "torch")
 
 
 def ended(python: list[str], *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -119,7 +119,7 @@ def test_runs_find_it_by_their_variable(python, tmp_path):
 
 def test_without_what_forks_python_is_started(tmp_path):
     pool.stop_all()
-    python = pool.warm_python({**os.environ, "PYTHONPATH": str(tmp_path)})
+    python = pool.warm_python({**os.environ, "PYTHONPATH": str(tmp_path)}, "torch")
     pool.stop_all()
     assert not told(python, tmp_path / "train.py")["imported"]
     assert not Path(python[-1].partition(":")[0]).parent.exists()

@@ -1,6 +1,6 @@
-"""Processes that have imported PyTorch already, and fork one for each rank that a run starts.
+"""Processes that have imported PyTorch or TensorFlow already, and fork one for each rank that a run starts.
 
-Importing PyTorch takes longer than the few steps that are compared, and each run imports it on each rank.
+Importing them takes longer than the few steps that are compared, and each run imports them on each rank.
 Here two processes import it once: ranks of one host differ in their addresses, as separate processes do.
 
 - pool.py starts the processes, and returns the command to write where Python would be started.

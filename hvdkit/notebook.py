@@ -13,7 +13,7 @@ from pathlib import Path
 from hvdkit.errors import HvdkitError
 from hvdkit.files import read_file
 from hvdkit.migrate.read.notebook import Notebook, blanked
-from hvdkit.migrate.read.source import Unreadable, parse
+from hvdkit.migrate.read.source import Source, Unreadable, parse
 
 NOTEBOOK = ".ipynb"  # how the file name of a notebook ends
 
@@ -36,6 +36,23 @@ def program_beside(path: Path) -> Path:
 
 def program_of(path: Path) -> str:
     """The code cells of a notebook as one program. Raises: HvdkitError."""
+    return _read(path).text
+
+
+def cells_of(path: Path, name: str) -> tuple[tuple[int, str], ...]:
+    """Where each code cell begins in the program, a line counted from 1, and how reports name the cell.
+
+    name: the notebook's in reports. Raises: HvdkitError.
+    """
+    source = _read(path)
+    cells = source.notebook.cells if source.notebook else ()
+    return tuple(
+        (source.text.count("\n", 0, cell.start) + 1, f"{name}:cell {number}")
+        for number, cell in enumerate(cells, 1)
+    )
+
+
+def _read(path: Path) -> Source:
     try:
         source = parse(path, read_file(path))
     except OSError as error:
@@ -44,7 +61,7 @@ def program_of(path: Path) -> str:
         ) from error
     if isinstance(source, Unreadable):
         raise HvdkitError(f"{path}, line {source.line}: {source.reason}", fix="correct the notebook")
-    return source.text
+    return source
 
 
 def making(notebook: str, program: str) -> tuple[str, ...]:

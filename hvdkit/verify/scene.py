@@ -12,7 +12,7 @@ from pathlib import Path
 
 from hvdkit.errors import UsageError
 from hvdkit.launch.hosts import HostList
-from hvdkit.notebook import NOTEBOOK, program_beside, program_of
+from hvdkit.notebook import NOTEBOOK, cells_of, program_beside, program_of
 from hvdkit.verify import shapes
 from hvdkit.verify.detect import Launcher, Start, how_to_start
 from hvdkit.verify.hook.settings import Settings
@@ -87,7 +87,11 @@ class Scene:
                 folder=folder,
                 work=work,
                 settings=replace(
-                    settings, folder=str(folder / "record"), local_rank_flag=start.local_rank_flag
+                    settings,
+                    folder=str(folder / "record"),
+                    local_rank_flag=start.local_rank_flag,
+                    program=str(own.program) if own.notebook else "",
+                    cells=cells_of(own.read, str(own.notebook)) if own.notebook else (),
                 ),
                 controller=self.request.controller,
                 timeout=self.request.timeout,

@@ -31,7 +31,7 @@ def install() -> None:
     settings = from_environment()
     if settings is None:
         return
-    places.begin()
+    places.begin(settings.program, settings.cells)
     _add_local_rank(settings)
     dump_on_request(settings)
     keep_errors(settings)

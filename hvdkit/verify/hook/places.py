@@ -13,12 +13,17 @@ from hvdkit.verify.environments import in_environment
 THROUGH = ("torch.", "horovod.", "hvdkit.")
 _work = Path()  # the folder that the script is started in
 _own: dict[str, str] = {}  # by file name as in code objects: relative to the work folder; "" for others
+_program = ""  # of a notebook, and where its cells begin
+_cells: tuple[tuple[int, str], ...] = ()
 
 
-def begin() -> None:
-    """The script starts here; this module may have been imported elsewhere, in the process that forks it."""
-    global _work
-    _work = Path.cwd()
+def begin(program: str = "", cells: tuple[tuple[int, str], ...] = ()) -> None:
+    """The script starts here; this module may have been imported elsewhere, in the process that forks it.
+
+    program, cells: those of the run's settings.
+    """
+    global _work, _program, _cells
+    _work, _program, _cells = Path.cwd(), program, cells
     _own.clear()
 
 
@@ -33,17 +38,28 @@ def module_of(frame: FrameType) -> str:
 
 
 def place_of(caller: FrameType | None = None) -> str:
-    """FILE:LINE, relative to the work folder; else of what is neither torch nor Horovod nor hvdkit."""
+    """FILE:LINE, relative to the work folder; else of what is neither torch nor Horovod nor hvdkit.
+
+    In a notebook, FILE:cell NUMBER:LINE.
+    """
     frame: FrameType | None = caller or sys._getframe(1)
     beyond = ""
     while frame is not None:
         if not module_of(frame).startswith(THROUGH):
             name = _relative(frame.f_code.co_filename)
             if name:
-                return f"{name}:{frame.f_lineno}"
+                return _address(name, frame.f_lineno)
             beyond = beyond or f"{os.path.abspath(frame.f_code.co_filename)}:{frame.f_lineno}"
         frame = frame.f_back
     return beyond
+
+
+def _address(name: str, line: int) -> str:
+    if name == _program:
+        for first, cell in reversed(_cells):
+            if first <= line:
+                return f"{cell}:{line - first + 1}"
+    return f"{name}:{line}"
 
 
 def is_own(frame: FrameType) -> bool:

@@ -37,6 +37,8 @@ class Settings:
     jumps: by how much more the clock jumps at each call of the script.
     twinned: what twins of the original need is kept.
     twins: a record of a run of several ranks of which each process is given one's batches ("" for none).
+    program, cells: the program of a notebook, in the work folder; where each of its cells begins (line of the
+    program, first line being 1) and what places in it are named by.
     """
 
     folder: str
@@ -60,6 +62,8 @@ class Settings:
     jumps: int = 0
     twinned: bool = False
     twins: str = ""
+    program: str = ""
+    cells: tuple[tuple[int, str], ...] = ()
 
     @property
     def path(self) -> Path:
@@ -77,7 +81,8 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings | 
     if not text:
         return None
     fields = json.loads(text)
-    return Settings(**{**fields, "until": tuple(fields["until"])})
+    cells = tuple((line, name) for line, name in fields["cells"])
+    return Settings(**{**fields, "until": tuple(fields["until"]), "cells": cells})
 
 
 def launcher_rank(environment: Mapping[str, str] = os.environ) -> int | None:

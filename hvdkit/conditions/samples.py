@@ -20,6 +20,7 @@ from hvdkit.job.terms import Term
 
 SPLIT = "each rank splits the data differently at {}"
 ORDERED = "each rank divides a different order of the samples, drawn at {}"
+OWN = "each rank divides samples that it draws for itself at {}"
 OVERLAP = "the shares overlap: each rank loads everything from its own start to the end at {}"
 
 SOME = "only some ranks divide the data at {}: the others load all of it"
@@ -36,7 +37,7 @@ def unlike_shares(record: Record) -> Iterator[Objection]:
             continue
         if drawn.splits or _is_divided(record, drawn):
             reason, origin = because(record, drawn.state, drawn.place)
-            sentence = SPLIT if drawn.splits else ORDERED
+            sentence = SPLIT if drawn.splits else ORDERED if drawn.orders else OWN
             yield Objection(drawn.place, f"{sentence}: {reason}", origin)
     trained = {part for term in trained_on(record) for part in term.parts}
     for loaded in record.loaded:
@@ -76,7 +77,7 @@ def _listed(values: list[Hashable]) -> str:
 
 
 def _is_divided(record: Record, drawn: Drawn) -> bool:
-    """Whether an order of what all ranks have is divided among them, by a sampler or by their numbers."""
+    """Whether what is drawn of the same on all ranks is divided among them, by a sampler or by their numbers."""
     terms = [columns(drawn.value)[rank] for rank in RANKS]
     if len({term.parts[2:] for term in terms}) > 1:
         return False  # an order of a share

@@ -64,7 +64,10 @@ def draw_by(machine: Machine, effect: Draws, given: Arguments, site: ast.AST) ->
             machine.write(key, lift(lambda term: machine.terms.make("seeded", term), own))
     if effect.orders:
         return draw_order(machine, key, given, site, effect.splits, effect.shuffles)
-    return draw(machine, key, site, *given.positional)
+    state = state_of(machine, key, site)
+    value = draw(machine, key, site, *given.positional)
+    machine.record.drawn.append(Drawn(machine.place(site), value, state, machine.active))
+    return value
 
 
 def _is_state(value: Value) -> bool:
@@ -78,7 +81,9 @@ def draw_order(
     """Draw what may decide which samples a rank has; shuffles: it reorders its first argument in place."""
     state = state_of(machine, key, site)
     value = draw(machine, key, site, *(held(machine, each) for each in given.positional))
-    machine.record.drawn.append(Drawn(machine.place(site), value, state, machine.active, splits))
+    machine.record.drawn.append(
+        Drawn(machine.place(site), value, state, machine.active, orders=True, splits=splits)
+    )
     first = given.get(0)
     if shuffles and isinstance(first, Term) and first.kind == "list":
         machine.write((first, ITEMS), value)

@@ -25,15 +25,16 @@ class Written:
 
 @dataclass(frozen=True)
 class Drawn:
-    """An order, or a choice of samples, that is drawn. state: what it is drawn from.
+    """What is drawn. state: what it is drawn from.
 
-    splits: whether it divides data in parts.
+    orders: whether it is an order, or a choice of samples. splits: whether it divides data in parts.
     """
 
     place: Place
     value: Value
     state: Value
     active: Value
+    orders: bool = False
     splits: bool = False
 
 

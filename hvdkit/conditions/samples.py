@@ -77,7 +77,7 @@ def _listed(values: list[Hashable]) -> str:
 
 
 def _is_divided(record: Record, drawn: Drawn) -> bool:
-    """Whether what is drawn of the same on all ranks is divided among them, by a sampler or by their numbers."""
+    """Whether what is drawn of the same on all ranks is divided among them, by sampler or number."""
     terms = [columns(drawn.value)[rank] for rank in RANKS]
     if len({term.parts[2:] for term in terms}) > 1:
         return False  # an order of a share

@@ -23,7 +23,7 @@ from hvdkit.job.containers import (
 from hvdkit.job.libraries import CALLED, contents, is_writing, unknown, write_file
 from hvdkit.job.machine import Machine
 from hvdkit.job.processes import ENVIRONMENT, variable
-from hvdkit.job.randomness import STATE, draw, draw_order, state_key
+from hvdkit.job.randomness import STATE, draw, draw_numbers, draw_order, state_key
 from hvdkit.job.terms import Term, within
 from hvdkit.job.training import (
     AVERAGES,
@@ -132,7 +132,7 @@ def _of_state(machine: Machine, holder: Term, name: str, given: Arguments, site:
         return holder
     if name in ORDERS:
         return draw_order(machine, (holder, STATE), given, site, False, name == "shuffle")
-    return draw(machine, (holder, STATE), site, *given.positional)
+    return draw_numbers(machine, (holder, STATE), site, *given.positional)
 
 
 def _backward(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:

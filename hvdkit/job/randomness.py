@@ -51,6 +51,14 @@ def draw(machine: Machine, key: Key, site: ast.AST, *of: Value) -> Value:
     return machine.site("drawn", site, state, *of)
 
 
+def draw_numbers(machine: Machine, key: Key, site: ast.AST, *of: Value) -> Value:
+    """Draw what may become samples."""
+    state = state_of(machine, key, site)
+    value = draw(machine, key, site, *of)
+    machine.record.drawn.append(Drawn(machine.place(site), value, state, machine.active))
+    return value
+
+
 def draw_by(machine: Machine, effect: Draws, given: Arguments, site: ast.AST) -> Value:
     """A function of a library that draws."""
     key = state_key(effect.state)
@@ -64,10 +72,7 @@ def draw_by(machine: Machine, effect: Draws, given: Arguments, site: ast.AST) ->
             machine.write(key, lift(lambda term: machine.terms.make("seeded", term), own))
     if effect.orders:
         return draw_order(machine, key, given, site, effect.splits, effect.shuffles)
-    state = state_of(machine, key, site)
-    value = draw(machine, key, site, *given.positional)
-    machine.record.drawn.append(Drawn(machine.place(site), value, state, machine.active))
-    return value
+    return draw_numbers(machine, key, site, *given.positional)
 
 
 def _is_state(value: Value) -> bool:

@@ -42,7 +42,6 @@ OWN: dict[str, Effect] = {
     "tempfile.TemporaryDirectory": Differs("a new folder"),
     "tempfile.NamedTemporaryFile": Differs("a new file"),
     "tempfile.TemporaryFile": Differs("a new file"),
-    "torch.seed": Differs("a random seed"),
 }
 
 # https://docs.python.org/3/library/functions.html#open, logging.handlers.html and shutil.html

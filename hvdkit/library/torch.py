@@ -22,6 +22,8 @@ from hvdkit.library.effects import (
 RANDOM: dict[str, Effect] = {
     "torch.manual_seed": Seeds(("torch",)),
     "torch.random.manual_seed": Seeds(("torch",)),
+    "torch.seed": Seeds(("torch",)),
+    "torch.random.seed": Seeds(("torch",)),
     "torch.randperm": Draws("torch", orders=True, own="generator"),
     "torch.multinomial": Draws("torch", orders=True, own="generator"),
     "torch.rand": Draws("torch", own="generator"),

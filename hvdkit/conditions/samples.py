@@ -16,7 +16,7 @@ from hvdkit.conditions.objection import (
 from hvdkit.job.columns import RANKS, Split, Value, alike, columns
 from hvdkit.job.processes import NUMBERS
 from hvdkit.job.record import Drawn, Loaded, Record, is_sampler, trained_on
-from hvdkit.job.terms import Term
+from hvdkit.job.terms import Term, within
 
 SPLIT = "each rank splits the data differently at {}"
 ORDERED = "each rank divides a different order of the samples, drawn at {}"
@@ -31,7 +31,10 @@ UNLIKE = "each rank divides an order of its own at {{}}: its {} differs"
 
 def unlike_shares(record: Record) -> Iterator[Objection]:
     """What each rank draws for itself and then divides, and shares that overlap."""
+    seeds = {term for drawn in record.drawn for state in columns(drawn.state) for term in within(state)}
     for drawn in record.drawn:
+        if not drawn.orders and seeds.issuperset(columns(drawn.value)):
+            continue  # what is drawn with that seed is reported
         ranks = ranks_with(drawn.active)
         if len(ranks) < 2 or not differs_among(drawn.state, ranks) or is_assumed(record, drawn.active):
             continue

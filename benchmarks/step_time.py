@@ -52,7 +52,7 @@ def train(kind: str) -> dict[str, float]:
 
 
 def train_in_pairs() -> dict[str, float]:
-    """On each rank: a step of hvdkit.torch over a step of DDP, for each model. Both are on torch.distributed, so
+    """On each rank: a step of hvdkit.torch over a step of DDP, for each model. Both are on torch.distributed:
     one process takes them in turns, and whatever else the machine does is in both.
     """
     torch.set_num_threads(1)

@@ -64,7 +64,7 @@ def find_place(environ: Mapping[str, str]) -> Place:
     if dist.is_initialized():
         rank, size, store = dist.get_rank(), dist.get_world_size(), distributed_c10d._get_default_store()
     else:
-        launch = _launch(environ)
+        launch = launch_of(environ)
         if launch is None:
             return ALONE
         rank, size = launch.rank, launch.size
@@ -87,7 +87,7 @@ def place_of(rank: int, nodes: list[str], store: Any) -> Place:
     return Place(rank, len(nodes), local_rank, local_size, alike.index(node), len(alike), homogeneous, store)
 
 
-def _launch(environ: Mapping[str, str]) -> Launch | None:
+def launch_of(environ: Mapping[str, str]) -> Launch | None:
     """The launcher whose ranks these are; None for a process that was started alone.
 
     Raises: LaunchEnvironmentError.

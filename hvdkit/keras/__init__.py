@@ -17,8 +17,6 @@ from hvdkit.keras.installed import KerasMissingError as KerasMissingError
 importlib.import_module(f"hvdkit.{BACKEND}")
 
 if BACKEND == "torch":
-    from horovod.torch import *
-
     from hvdkit.torch.context import Context as Context
     from hvdkit.torch.context import init as init
     from hvdkit.torch.data import distribute as distribute
@@ -44,6 +42,11 @@ from hvdkit.keras.optimizer import unwrap as unwrap
 from hvdkit.keras.saving import load_model as load_model
 
 _watch_fit()
+
+if BACKEND == "torch":  # all else that hvdkit.torch's engine has
+    for _name, _value in vars(_hvd).items():
+        if not _name.startswith("_"):
+            globals().setdefault(_name, _value)
 
 # Horovod leaves these out of its Keras modules.
 Adasum = _hvd.Adasum

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import horovod.torch as hvd
-
 from hvdkit.errors import HvdkitError
+from hvdkit.torch.engine import hvd
 
 
 class FailedElsewhereError(HvdkitError):

@@ -14,14 +14,8 @@ class HorovodMissingError(HvdkitError):
     """torch or Horovod is not installed, or Horovod was not built for this torch."""
 
 
-def require_horovod() -> None:
-    """Import torch and Horovod's extension for it.
-
-    Horovod alone would print a warning, leave its names out, and fail later with an AttributeError.
-
-    Raises:
-        HorovodMissingError: one of them is not installed, or the extension is missing or does not load.
-    """
+def require_torch() -> None:
+    """Raises HorovodMissingError unless torch is installed."""
     try:
         import torch  # noqa: F401  (Horovod's extension needs its libraries loaded)
     except ImportError as error:
@@ -30,6 +24,16 @@ def require_horovod() -> None:
             why="Horovod's extension is built against the torch that is installed",
             fix="install torch, then run `hvdkit install-horovod`",
         ) from error
+
+
+def require_horovod() -> None:
+    """Import Horovod's extension for torch, which is imported already.
+
+    Horovod alone would print a warning, leave its names out, and fail later with an AttributeError.
+
+    Raises:
+        HorovodMissingError: Horovod is not installed, or the extension is missing or does not load.
+    """
     try:
         import horovod
         from horovod.common.util import check_extension
@@ -41,5 +45,5 @@ def require_horovod() -> None:
         raise HorovodMissingError(
             f"hvdkit.torch needs Horovod built for this PyTorch: {error}",
             why="a Horovod that is missing, or built without torch or for a different torch, reduces nothing",
-            fix="run `hvdkit install-horovod`",
+            fix="run `hvdkit install-horovod`, or set HVDKIT_ENGINE=torch to train without Horovod",
         ) from error

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, overload
 
-import horovod.torch as hvd
 import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from hvdkit.errors import HvdkitError
 from hvdkit.torch import guards
+from hvdkit.torch.engine import hvd
 from hvdkit.torch.names import Models, modules_by_prefix, plain
 from hvdkit.torch.tree import as_bytes, replace
 

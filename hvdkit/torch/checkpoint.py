@@ -12,13 +12,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import horovod.torch as hvd
 import torch
 from torch import Tensor, nn
 
 from hvdkit.errors import HvdkitError, UsageError
 from hvdkit.torch.agreement import together
 from hvdkit.torch.broadcast import broadcast
+from hvdkit.torch.engine import hvd
 from hvdkit.torch.names import plain
 from hvdkit.torch.progress import Progress
 

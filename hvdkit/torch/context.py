@@ -5,16 +5,15 @@ Where the rank comes from is hvdkit.bootstrap's.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import horovod.torch as hvd
 import torch
 
-from hvdkit.bootstrap.connect import connected
 from hvdkit.bootstrap.devices import device_index
-from hvdkit.bootstrap.launchers import refuse_copies
+from hvdkit.torch.engine import engine, hvd
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class Context:
     device: torch.device
 
 
-def init(comm: Any = None, process_sets: Sequence[hvd.ProcessSet] | str | None = None) -> Context:
+def init(comm: Any = None, process_sets: Sequence[Any] | str | None = None) -> Context:
     """Initialise Horovod, check that the job is one job, and pin this process to its device.
 
     Takes what `horovod.torch.init` takes. Call it before anything touches CUDA. Calling it again gives
@@ -45,10 +44,11 @@ def init(comm: Any = None, process_sets: Sequence[hvd.ProcessSet] | str | None =
         UnsynchronisedCopiesError: the launcher started more processes than Horovod connected.
         NotEnoughDevicesError: this host runs more ranks than it has CUDA devices.
     """
-    with connected(hvd, comm, process_sets) as launches:
-        hvd.init(comm, process_sets)
-    if comm is None:
-        refuse_copies(launches, hvd.rank(), hvd.size())
+    again = hvd.is_initialized()
+    engine.start(comm, process_sets)
+    if hvd.rank() == 0 and not again:
+        ranks = "1 rank" if hvd.size() == 1 else f"{hvd.size()} ranks"
+        print(f"hvdkit: the engine is {engine.title()}, {ranks}", file=sys.stderr, flush=True)
     return Context(hvd.rank(), hvd.size(), hvd.local_rank(), hvd.local_size(), _pin())
 
 

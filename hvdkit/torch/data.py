@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 from typing import Any, TypeVar
 
-import horovod.torch as hvd
 from torch.utils.data import (
     BatchSampler,
     DataLoader,
@@ -21,6 +20,7 @@ from torch.utils.data import (
 )
 
 from hvdkit.errors import HvdkitError
+from hvdkit.torch.engine import hvd
 from hvdkit.torch.sampler import DistributedSampler, ShardedSampler
 
 _Loader = TypeVar("_Loader", bound="DataLoader[Any]")
@@ -30,9 +30,7 @@ class NotDistributableError(HvdkitError):
     """This loader's data cannot be shared out without knowing what the script knows."""
 
 
-def distribute(
-    loader: _Loader, *, seed: int = 0, process_set: hvd.ProcessSet = hvd.global_process_set
-) -> _Loader:
+def distribute(loader: _Loader, *, seed: int = 0, process_set: Any = hvd.global_process_set) -> _Loader:
     """A copy of the loader that gives each rank its own share, the same number of samples to each.
 
     Everything else stays as it was: batch size (per rank), workers, collate function, generator. Call
@@ -106,7 +104,7 @@ def _index_sampler(loader: DataLoader[Any]) -> tuple[Any, int | None, bool]:
 
 
 def _share(
-    loader: DataLoader[Any], sampler: Any, seed: int, process_set: hvd.ProcessSet
+    loader: DataLoader[Any], sampler: Any, seed: int, process_set: Any
 ) -> DistributedSampler | ShardedSampler:
     """The sampler that draws this rank's share of what `sampler` draws."""
     kind = type(sampler)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-import horovod.torch as hvd
 import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
@@ -23,6 +22,7 @@ from hvdkit.guards import (
     NotDistributedError,
     NotInitializedError,
 )
+from hvdkit.torch.engine import hvd, optimizers
 
 __all__ = [
     "AdasumUnavailableError",
@@ -86,7 +86,7 @@ def check_optimizer(optimizer: object) -> None:
             why="apex replaced its methods and keeps its own copies of the gradients",
             fix="use torch.amp: torch.autocast, torch.amp.GradScaler and hvd.scaler_step",
         )
-    if type(optimizer).__module__ == "horovod.torch.optimizer":
+    if type(optimizer).__module__ == optimizers.__name__:
         raise AlreadyDistributedError(
             f"this {type(optimizer).__name__} is already a DistributedOptimizer",
             why="each gradient would be reduced twice",

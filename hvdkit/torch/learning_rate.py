@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TypeVar, overload
 
-import horovod.torch as hvd
 import torch
 from torch.optim import Optimizer
 
 from hvdkit import scaling
 from hvdkit.errors import HvdkitError
+from hvdkit.torch.engine import hvd
 
 _Optimizer = TypeVar("_Optimizer", bound=Optimizer)
 

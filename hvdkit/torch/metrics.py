@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, Union, overload
 
-import horovod.torch as hvd
 import torch
 from torch import Tensor
 
 from hvdkit.errors import HvdkitError
+from hvdkit.torch.engine import hvd
 
 Metric = Union[float, Tensor]
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-import horovod.torch as hvd
-from horovod.torch.optimizer import _DistributedAdasumOptimizer, _DistributedOptimizer
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from hvdkit.errors import UsageError
 from hvdkit.torch import guards, registry
 from hvdkit.torch.compression import AnyLayout, Compressor
+from hvdkit.torch.engine import hvd, optimizers
 from hvdkit.torch.names import Models, Names, checked_names, modules_by_prefix, parameter_names
 from hvdkit.torch.reduction import KEPT, AdasumUpdates, Averaging
 
@@ -82,11 +81,19 @@ def DistributedOptimizer(  # noqa: N802 - Horovod's name
     if op == hvd.Adasum and hvd.size() > 1:
         guards.check_adasum(optimizer, process_set)
         _become(
-            optimizer, _DistributedAdasumOptimizer, AdasumUpdates, (named, AnyLayout(compression), passes)
+            optimizer,
+            optimizers._DistributedAdasumOptimizer,
+            AdasumUpdates,
+            (named, AnyLayout(compression), passes),
         )
     else:
         more = (op, gradient_predivide_factor, groups, sparse_as_dense, process_set)
-        _become(optimizer, _DistributedOptimizer, Averaging, (named, AnyLayout(compression), passes, *more))
+        _become(
+            optimizer,
+            optimizers._DistributedOptimizer,
+            Averaging,
+            (named, AnyLayout(compression), passes, *more),
+        )
     registry.add(optimizer)
     return optimizer
 

@@ -11,11 +11,11 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import horovod.torch as hvd
 import torch
 from torch.utils.data import DataLoader
 
 from hvdkit.errors import UsageError
+from hvdkit.torch.engine import hvd
 from hvdkit.torch.sampler import DistributedSampler, ShardedSampler
 
 

@@ -14,13 +14,12 @@ import warnings
 from collections.abc import Iterable
 from typing import Any, Callable, Optional
 
-import horovod.torch as hvd
 import torch
-from horovod.torch.optimizer import _DistributedAdasumOptimizer, _DistributedOptimizer
 from torch import Tensor
 from torch.optim import Optimizer
 
 from hvdkit.torch import registry
+from hvdkit.torch.engine import hvd, optimizers
 from hvdkit.torch.guards import SecondBackwardError, UnreducedGradientsError
 
 __all__ = ["KEPT", "AdasumUpdates", "Averaging", "is_adasum"]
@@ -71,7 +70,7 @@ class Averaging(_State):
             # only to find those that no hook has seen: in most steps, none.
             every_hook_ran = len(self._handles) == len(self._allreduce_delay)
             self._requires_update = set() if every_hook_ran else _trainable(self)
-        _DistributedOptimizer.synchronize(self)
+        optimizers._DistributedOptimizer.synchronize(self)
         if self._reduces:
             self._sent.clear()
 
@@ -114,20 +113,20 @@ class Averaging(_State):
 
     def _register_hooks(self) -> None:
         self._sent = {}
-        _DistributedOptimizer._register_hooks(self)
+        optimizers._DistributedOptimizer._register_hooks(self)
         self._reduces = True
         _watch_frozen(self)
 
     def _make_hook(self, p: Tensor) -> Callable[..., None]:
-        return _once_a_step(self, p, _DistributedOptimizer._make_hook(self, p))
+        return _once_a_step(self, p, optimizers._DistributedOptimizer._make_hook(self, p))
 
     def _allreduce_grad_async(self, p: Tensor) -> Any:
-        handle = _DistributedOptimizer._allreduce_grad_async(self, p)
+        handle = optimizers._DistributedOptimizer._allreduce_grad_async(self, p)
         _note_sent(self, (p,))
         return handle
 
     def _grouped_allreduce_grad_async(self, ps: tuple[Tensor, ...]) -> Any:
-        handle = _DistributedOptimizer._grouped_allreduce_grad_async(self, ps)
+        handle = optimizers._DistributedOptimizer._grouped_allreduce_grad_async(self, ps)
         _note_sent(self, ps)
         return handle
 
@@ -153,7 +152,7 @@ class AdasumUpdates(_State):
         """Combine the updates of all ranks. Returns what `closure` returned on this rank."""
         self._opt_called = True
         self._requires_update = _trainable(self)
-        return _DistributedAdasumOptimizer.step(self, closure)
+        return optimizers._DistributedAdasumOptimizer.step(self, closure)
 
     def zero_grad(self, *args: Any, **kwargs: Any) -> None:
         """torch's zero_grad. Raises UnreducedGradientsError between backward() and step()."""
@@ -171,12 +170,12 @@ class AdasumUpdates(_State):
         _adopt(self)
 
     def _register_hooks(self) -> None:
-        _DistributedAdasumOptimizer._register_hooks(self)
+        optimizers._DistributedAdasumOptimizer._register_hooks(self)
         self._reduces = True
         _watch_frozen(self)
 
     def _make_hook(self, p: Tensor) -> Callable[..., None]:
-        return _once_a_step(self, p, _DistributedAdasumOptimizer._make_hook(self, p))
+        return _once_a_step(self, p, optimizers._DistributedAdasumOptimizer._make_hook(self, p))
 
 
 def is_adasum(optimizer: Optimizer) -> bool:

@@ -9,10 +9,11 @@ import copy
 from collections.abc import Iterator
 from typing import Any, Union
 
-import horovod.torch as hvd
 import torch
 from torch.utils.data import Dataset, RandomSampler, Sampler, SubsetRandomSampler, WeightedRandomSampler
 from torch.utils.data import DistributedSampler as TorchDistributedSampler
+
+from hvdkit.torch.engine import hvd
 
 SeededSampler = Union[RandomSampler, SubsetRandomSampler, WeightedRandomSampler]
 
@@ -46,7 +47,7 @@ class DistributedSampler(TorchDistributedSampler[Any]):
         seed: int = 0,
         drop_last: bool = False,
         *,
-        process_set: hvd.ProcessSet = hvd.global_process_set,
+        process_set: Any = hvd.global_process_set,
     ) -> None:
         super().__init__(
             dataset,
@@ -100,7 +101,7 @@ class ShardedSampler(Sampler[int]):
         sampler: SeededSampler,
         *,
         seed: int = 0,
-        process_set: hvd.ProcessSet = hvd.global_process_set,
+        process_set: Any = hvd.global_process_set,
     ) -> None:
         self.sampler = copy.copy(sampler)
         self.seed = seed

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-import horovod.torch as hvd
 import torch
 from torch import Tensor
 from torch.optim import Optimizer
@@ -22,6 +21,7 @@ from hvdkit.sync.disagreement import OutOfSyncError, differing, in_words, out_of
 from hvdkit.sync.evidence import Evidence
 from hvdkit.sync.history import HISTORY
 from hvdkit.torch import guards, registry
+from hvdkit.torch.engine import hvd
 from hvdkit.torch.names import Models, modules_by_prefix, parameter_names, plain
 from hvdkit.torch.reduction import is_adasum
 from hvdkit.torch.tree import as_bytes, leaves

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import horovod.torch as hvd
 import pytest
+
+import hvdkit.torch as hvd
 
 # Read by Horovod's init: lets a test make a process set and take it away again.
 os.environ["HOROVOD_DYNAMIC_PROCESS_SETS"] = "1"

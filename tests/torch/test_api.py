@@ -63,7 +63,11 @@ def test_the_helpers_are_there() -> None:
     ("setup", "seen", "fix"),
     [
         ("sys.modules['torch'] = None", "needs PyTorch", "install torch, then"),
-        ("sys.modules['horovod'] = None", "needs Horovod", "run `hvdkit install-horovod`"),
+        (
+            "import os; os.environ['HVDKIT_ENGINE'] = 'horovod'; sys.modules['horovod'] = None",
+            "needs Horovod",
+            "run `hvdkit install-horovod`, or set HVDKIT_ENGINE=torch",
+        ),
         (
             "import os; exists = os.path.exists\n"
             f"os.path.exists = lambda path: {EXTENSION!r} not in str(path) and exists(path)",

@@ -6,7 +6,6 @@ import copy
 from collections.abc import Iterator
 from typing import Any
 
-import horovod.torch
 import pytest
 import torch
 from torch import Tensor, nn
@@ -161,6 +160,7 @@ def _rank_one() -> Iterator[hvd.ProcessSet]:
     hvd.remove_process_set(alone)
 
 
+@pytest.mark.horovod
 def test_process_set(rank_one: Any) -> None:
     model = mlp(hvd.rank())
     if rank_one.included():
@@ -172,7 +172,7 @@ def test_tensor_is_horovods_own() -> None:
     mine: Tensor = torch.tensor([float(hvd.rank())])
     # Named: after collectives of some ranks only, Horovod's automatic names differ between ranks.
     results = [
-        hvd.broadcast(mine, 1, "by-position", horovod.torch.global_process_set),
+        hvd.broadcast(mine, 1, "by-position", hvd.global_process_set),
         hvd.broadcast(mine, root_rank=1, name="by-keyword"),
         hvd.broadcast(tensor=mine, root_rank=1, name="all-by-keyword"),
     ]

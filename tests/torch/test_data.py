@@ -105,6 +105,7 @@ def test_loader_without_batches() -> None:
     assert drawn(hvd.distribute(DataLoader(DATA, batch_size=None)))[1] == [1, 3, 5, 7, 9, 0]
 
 
+@pytest.mark.horovod
 @pytest.mark.ranks
 def test_process_set_shares_among_its_own_ranks() -> None:
     counts, error = (0, 0), ""

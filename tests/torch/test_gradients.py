@@ -233,6 +233,7 @@ def test_counts_backward_passes_as_no_sync(name: str) -> None:
     assert gathered(values(model)) == gathered(reference)
 
 
+@pytest.mark.horovod
 def test_accumulate_reduces_nothing_inside(monkeypatch: pytest.MonkeyPatch) -> None:
     model = mlp()
     optimizer = hvd.DistributedOptimizer(OPTIMIZERS["sgd"](model), model)
@@ -270,14 +271,15 @@ def test_accumulate_on_top_of_reduced_gradients_as_ddp() -> None:
     assert gathered(values(ours)) == gathered(values(theirs))
 
 
-def test_plain_optimizer_is_refused() -> None:
+@pytest.mark.parametrize("wrapped", [False, pytest.param(True, marks=pytest.mark.horovod)])
+def test_plain_optimizer_is_refused(wrapped: bool) -> None:
     model = mlp()
-    optimizer = OPTIMIZERS["sgd"](model)
-    theirs = horovod.torch.DistributedOptimizer(OPTIMIZERS["sgd"](model), model.named_parameters())
-    for other in (optimizer, theirs):
-        with pytest.raises(NotDistributedError):
-            hvd.clip_grad_norm_(other, model.parameters(), 1.0)
-        with pytest.raises(NotDistributedError):
-            hvd.scaler_step(torch.amp.GradScaler("cpu"), other)
-        with pytest.raises(NotDistributedError), hvd.accumulate(other):
-            pass
+    other: Any = OPTIMIZERS["sgd"](model)
+    if wrapped:
+        other = horovod.torch.DistributedOptimizer(other, model.named_parameters())
+    with pytest.raises(NotDistributedError):
+        hvd.clip_grad_norm_(other, model.parameters(), 1.0)
+    with pytest.raises(NotDistributedError):
+        hvd.scaler_step(torch.amp.GradScaler("cpu"), other)
+    with pytest.raises(NotDistributedError), hvd.accumulate(other):
+        pass

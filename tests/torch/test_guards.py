@@ -31,6 +31,10 @@ def test_same_optimizer_twice() -> None:
     optimizer = hvd.DistributedOptimizer(sgd(model), model)
     with refused(guards.AlreadyDistributedError, "already a DistributedOptimizer"):
         hvd.DistributedOptimizer(optimizer, model)
+
+
+@pytest.mark.horovod
+def test_optimizer_that_horovod_has_wrapped() -> None:
     other = mlp()
     theirs = horovod.torch.DistributedOptimizer(sgd(other), other.named_parameters(prefix="theirs"))
     with refused(guards.AlreadyDistributedError, "already a DistributedOptimizer"):

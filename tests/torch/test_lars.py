@@ -202,6 +202,7 @@ def test_broadcast_from_rank_zero_alone() -> None:
     assert equal_on_all_ranks((values(model), state_of(optimizer)))
 
 
+@pytest.mark.horovod
 @pytest.mark.ranks
 def test_horovods_own_functions_take_it() -> None:
     model = mlp(seed=hvd.rank())

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import hvdkit.torch as hvd
+from hvdkit.torch.engine import hvd as engine
 from hvdkit.torch.learning_rate import ScheduledTooEarlyError
 
 
@@ -20,7 +21,7 @@ def test_average_scales_by_the_world_size() -> None:
 @pytest.mark.ranks
 def test_adasum_scales_by_the_host_with_nccl_and_not_at_all_on_cpu() -> None:
     assert hvd.lr_factor(use_adasum=True, batches_per_allreduce=4) == 1
-    with patch("horovod.torch.nccl_built", return_value=True):
+    with patch.object(engine, "nccl_built", return_value=True):
         assert hvd.lr_factor(use_adasum=True) == 1
         with patch("torch.cuda.is_available", return_value=True):
             assert hvd.lr_factor(use_adasum=True, batches_per_allreduce=4) == 4 * hvd.local_size()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from unittest.mock import patch
 
-import horovod.torch
 import numpy as np
 import pytest
 import torch
 
 import hvdkit.torch as hvd
+from hvdkit.torch.engine import hvd as engine
 from hvdkit.torch.metrics import EmptyMeanError, InexactSumError, NotAMetricError
 
 pytestmark = pytest.mark.ranks
@@ -49,7 +49,7 @@ def test_mapping_is_one_collective_whatever_its_order() -> None:
     values = {"loss": hvd.rank() + 0.5, "hits": hvd.rank(), "per class": torch.tensor([1.0, hvd.rank()])}
     if hvd.rank() == 1:
         values = dict(reversed(values.items()))
-    with patch.object(horovod.torch, "allreduce", wraps=horovod.torch.allreduce) as allreduce:
+    with patch.object(engine, "allreduce", wraps=engine.allreduce) as allreduce:
         means = hvd.average(values, "train")
     assert allreduce.call_count == 1
     assert list(means) == list(values)

@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Callable
 
-import horovod.torch as hvd
 import torch
 import torch.distributed as dist
 from ports import free_port
 from torch import Tensor, nn
+
+import hvdkit.torch as hvd
 
 # Read by hvd.init(), which the session's fixture calls after this import: lets a test add a process set.
 os.environ.setdefault("HOROVOD_DYNAMIC_PROCESS_SETS", "1")
@@ -79,6 +80,9 @@ def raised(action: Callable[[], object]) -> BaseException | None:
 @contextmanager
 def process_group() -> Iterator[None]:
     """torch.distributed over the ranks of this job, for comparing with DistributedDataParallel."""
+    if dist.is_initialized():  # by the engine below hvdkit.torch
+        yield
+        return
     port = hvd.broadcast_object(free_port(), 0, name="tests.port")
     dist.init_process_group(
         "gloo", init_method=f"tcp://127.0.0.1:{port}", rank=hvd.rank(), world_size=hvd.size()

@@ -22,8 +22,9 @@ _REBUILD = "hvdkit install-horovod"
 
 
 def gather(request: Request) -> dict[str, Any]:
-    """{"torch": see probe.ask, "tensorflow": the same, "driver_gpus": GPUs that the driver has,
-    "version": Horovod's, "built_against": {...}, "hidden": file that hides a package, by package}.
+    """{"torch": see probe.ask, "tensorflow": the same, "engine": HVDKIT_ENGINE, "driver_gpus":
+    GPUs that the driver has, "version": Horovod's, "built_against": {...}, "hidden": file that hides a
+    package, by package}.
     """
     with ThreadPoolExecutor(len(FRAMEWORKS)) as pool:
         asked = dict(zip(FRAMEWORKS, pool.map(probe.ask, FRAMEWORKS)))
@@ -32,6 +33,7 @@ def gather(request: Request) -> dict[str, Any]:
     folder = Path(os.path.abspath(request.script)).parent if request.script else Path.cwd()
     return {
         **asked,
+        "engine": os.environ.get("HVDKIT_ENGINE", ""),
         "driver_gpus": len(list(_DRIVER.iterdir())) if _DRIVER.is_dir() else 0,
         "version": found.version if found else None,
         "built_against": found.built_against if found else {},
@@ -41,9 +43,16 @@ def gather(request: Request) -> dict[str, Any]:
 
 def judge(fact: dict[str, Any], request: Request) -> Iterator[Finding]:
     """It fits the frameworks, or what does not."""
+    if fact.get("engine") == "torch":
+        yield ok("not needed: HVDKIT_ENGINE=torch, so hvdkit.torch runs on torch.distributed")
+        return
     versions = _versions(fact)
     if fact["version"] is None:
-        yield error("Horovod is not installed", "ranks communicate through it", _REBUILD)
+        yield error(
+            "Horovod is not installed",
+            "ranks communicate through it",
+            f"{_REBUILD}; or, for scripts of hvdkit.torch, HVDKIT_ENGINE=torch and hvdkit run --torch",
+        )
         return
     found = installed.Found(fact["version"], fact["built_against"])
     reasons = installed.disagreements(found, versions)
@@ -63,7 +72,14 @@ def judge(fact: dict[str, Any], request: Request) -> Iterator[Finding]:
 
 
 def compare(facts: Mapping[str, dict[str, Any]], requests: Mapping[str, Request]) -> Iterator[Finding]:
-    """One version everywhere."""
+    """One engine and one version everywhere."""
+    engines = differing({host: fact.get("engine") or "unset" for host, fact in facts.items()})
+    if engines:
+        yield error(
+            f"HVDKIT_ENGINE differs between the hosts: {engines}",
+            "ranks on Horovod and ranks on torch.distributed cannot connect to each other",
+            "set HVDKIT_ENGINE to the same on every host",
+        )
     different = differing({host: fact["version"] for host, fact in facts.items()})
     if different:
         yield error(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import horovod.torch as hvd
 import numpy as np
 import torch
 from torch import Tensor
@@ -13,6 +12,7 @@ from torch import Tensor
 from hvdkit.errors import UsageError
 from hvdkit.keras.reduction import Apply, Reduction, Step
 from hvdkit.torch.compression import AnyLayout
+from hvdkit.torch.engine import hvd
 from hvdkit.torch.tree import as_bytes
 
 

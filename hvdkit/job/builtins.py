@@ -23,6 +23,7 @@ from hvdkit.job.containers import ITEMS, KEYS, elements, gather, held, known, ma
 from hvdkit.job.functions import call_super, make_partial
 from hvdkit.job.loops import begins, element, one_by_one
 from hvdkit.job.machine import Machine
+from hvdkit.job.special import iterated, run_special, text_of
 from hvdkit.job.store import Frame
 from hvdkit.job.terms import Term
 from hvdkit.job.training import CLASS, WEIGHTS, parts, root, snapshot
@@ -32,6 +33,9 @@ def _len(machine: Machine, given: Arguments, site: ast.AST) -> Value:
     value = given.get(0)
     if value is None:
         return machine.terms.none
+    own = run_special(machine, value, ("__len__",), (), site) if isinstance(value, Term) else None
+    if own is not None:
+        return own
 
     def of(term: Term) -> Term:
         if term.kind == "tuple":
@@ -95,19 +99,16 @@ def _getattr(machine: Machine, given: Arguments, site: ast.AST) -> Value:
     holder, name = given.get(0), given.get(1)
     if holder is None or name is None:
         return machine.terms.none
-    if isinstance(name, Term) and name.kind == "const":
-        text = str(name.parts[0])
-        default = given.get(2)
+    default = given.get(2)
 
-        def of(term: Term) -> Value:
-            found = attribute(machine, term, text, site)
-            unknown = isinstance(found, Term) and found.kind == "attribute"
-            if default is not None and unknown and term.kind == "object":
-                return default
-            return found
+    def of(term: Term, text: Term) -> Value:
+        if text.kind != "const":
+            return _candidates(machine, term, text, site)
+        found = attribute(machine, term, str(text.parts[0]), site)
+        unknown = isinstance(found, Term) and found.kind == "attribute"
+        return default if default is not None and unknown and term.kind == "object" else found
 
-        return machine.each(holder, of)
-    return machine.each(holder, lambda term: _candidates(machine, term, name, site))
+    return machine.each(name, lambda text: machine.each(holder, lambda term: of(term, text)))
 
 
 def _candidates(machine: Machine, holder: Term, name: Value, site: ast.AST) -> Value:
@@ -202,7 +203,7 @@ def _last(term: Term) -> str:
 
 
 def _iter(machine: Machine, given: Arguments, site: ast.AST) -> Value:
-    value = given.get(0) or machine.terms.none
+    value = iterated(machine, given.get(0) or machine.terms.none, site)
     begins(machine, site, value)
     return (
         value
@@ -242,8 +243,23 @@ def _copy_of(machine: Machine, term: Term, site: ast.AST) -> Value:
     return made
 
 
+def _str(machine: Machine, given: Arguments, site: ast.AST) -> Value:
+    """`str(x)`: of an object, what its class makes of it."""
+    convert = number("str")
+    return convert(machine, Arguments([text_of(machine, value, site) for value in given.positional]), site)
+
+
+def _print(machine: Machine, given: Arguments, site: ast.AST) -> Value:
+    """`print(x)`, which makes a text of each argument."""
+    for value in given.positional:
+        text_of(machine, value, site)
+    return machine.terms.none
+
+
 BUILTINS: dict[str, Builtin] = {
-    **{name: number(name) for name in NUMBERS},
+    **{name: number(name) for name in NUMBERS if name != "str"},
+    "str": _str,
+    "print": _print,
     **{
         name: plain_term(name)
         for name in (
@@ -255,7 +271,6 @@ BUILTINS: dict[str, Builtin] = {
             "vars",
             "dir",
             "slice",
-            "divmod",
             "format",
         )
     },

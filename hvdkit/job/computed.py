@@ -21,6 +21,7 @@ COMPUTED: dict[str, Callable[..., object]] = {
     "repr": repr,
     "ord": ord,
     "chr": chr,
+    "divmod": divmod,
 }
 Builtin = Callable[[Machine, Arguments, ast.AST], Value]
 
@@ -113,6 +114,11 @@ def _is_known(term: Term) -> bool:
     return term.kind == "const" and term.parts[0] is not None
 
 
+def _leaves(term: Term) -> tuple[Term, ...]:
+    """The constants of a constant, or of a tuple of them."""
+    return (term,) if term.kind == "const" else term.inner
+
+
 def _plainly(term: Term) -> object:
     return term.parts[0] if term.kind == "const" else tuple(part.parts[0] for part in term.inner)
 
@@ -139,9 +145,13 @@ def tested(name: str) -> Builtin:
 def hashed(machine: Machine, given: Arguments, site: ast.AST) -> Value:
     """`hash(x)`: of a text, or of what holds one, each process has its own."""
     value = given.get(0) or machine.terms.none
-    return lift(
-        lambda *parts: machine.terms.make("hash", *parts), value, machine.own("the hash of a text", site)
-    )
+
+    def of(term: Term, own: Term) -> Term:
+        alike = _is_known(term) and not any(isinstance(part.parts[0], (str, bytes)) for part in _leaves(term))
+        found = apply(machine, hash, term) if alike else None
+        return found or machine.terms.make("hash", term, own)
+
+    return lift(of, value, machine.own("the hash of a text", site))
 
 
 def in_order(machine: Machine, term: Term) -> Term:

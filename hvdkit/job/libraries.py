@@ -8,7 +8,7 @@ from typing import Any, Callable
 from hvdkit.job.arguments import Arguments
 from hvdkit.job.builtins import BUILTINS
 from hvdkit.job.columns import RANKS, Value, columns, lift
-from hvdkit.job.containers import held
+from hvdkit.job.containers import ITEMS, held, new
 from hvdkit.job.machine import Machine
 from hvdkit.job.names import assign
 from hvdkit.job.processes import number, variable
@@ -145,15 +145,24 @@ def _sends(machine: Machine, found: Sends, term: Term, given: Arguments, site: a
     if found.weights:
         for each in {term for value in given for term in columns(value)}:
             send_weights(machine, each)
-        return from_root(first)
+        return _received(machine, first, site)
     if found.gives == "nothing":
         return machine.terms.none
     if found.gives == "own":
         return machine.site("call", site, term, *given)
-    agreed = from_root(first) if found.gives == "root" else _agreed(machine, site, first)
+    agreed = _received(machine, first, site) if found.gives == "root" else _agreed(machine, site, first)
     if found.in_place and given.nodes and not isinstance(given.nodes[0], ast.Starred):
         _put_back(machine, given.nodes[0], agreed)
     return agreed
+
+
+def _received(machine: Machine, value: Value, site: ast.AST) -> Value:
+    """What the root sends: of a list, one that holds what the root's does."""
+    if not isinstance(value, Term) or value.kind not in ("list", "set"):
+        return from_root(value)
+    made = new(machine, value.kind, site)
+    machine.write((made, ITEMS), from_root(held(machine, value)))
+    return made
 
 
 def _agreed(machine: Machine, site: ast.AST, value: Value) -> Value:

@@ -80,7 +80,8 @@ class Pass:
     """One pass over a loader. loops: those around it, outermost first.
 
     over: what is iterated, which may wrap the loader. share: what tells apart what each process loads.
-    epoch: the argument of set_epoch, which was called at `told`; None where it was not, or need not be.
+    epoch: what its order is drawn from: the argument of set_epoch, which was called at `told`, with the
+    sampler's seed if it has one; None where it has no order that an epoch decides.
     """
 
     place: Place
@@ -94,11 +95,15 @@ class Pass:
 
 @dataclass(frozen=True)
 class Setting:
-    """What an optimizer is given to go by: a rate, or the metric that a scheduler decides by."""
+    """What an optimizer is given to go by: a rate, or the metric that a scheduler decides by.
+
+    changes: whether processes that do not come here keep what they had; else they have no such optimizer.
+    """
 
     place: Place
     value: Value
     active: Value
+    changes: bool = False
 
 
 @dataclass(frozen=True)

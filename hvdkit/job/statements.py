@@ -16,6 +16,7 @@ from hvdkit.job.loops import leave_loop, run_for, run_while
 from hvdkit.job.machine import Machine
 from hvdkit.job.names import assign, bind
 from hvdkit.job.patterns import run_match
+from hvdkit.job.special import truth_of
 from hvdkit.job.store import Frame
 from hvdkit.job.terms import Term
 from hvdkit.job.trying import run_try, run_with
@@ -116,7 +117,7 @@ def _read(target: ast.expr) -> ast.expr:
 
 
 def _if(machine: Machine, node: ast.If) -> None:
-    test = machine.evaluate(node.test)
+    test = truth_of(machine, machine.evaluate(node.test), node.test)
     machine.fork(test, lambda: machine.execute(node.body), lambda: machine.execute(node.orelse))
 
 
@@ -135,7 +136,8 @@ def _raise(machine: Machine, node: ast.Raise) -> None:
 
 
 def _assert(machine: Machine, node: ast.Assert) -> None:
-    machine.fork(machine.evaluate(node.test), lambda: None, machine.stop)
+    test = truth_of(machine, machine.evaluate(node.test), node.test)
+    machine.fork(test, lambda: None, machine.stop)
 
 
 def _delete(machine: Machine, node: ast.Delete) -> None:

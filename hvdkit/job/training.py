@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Sequence
 
 from hvdkit.job.arguments import Arguments
 from hvdkit.job.columns import RANKS, Value, alike, columns, joined, lift
-from hvdkit.job.containers import ITEMS, KEYS
+from hvdkit.job.containers import ITEMS, KEYS, elements, make_tuple
 from hvdkit.job.machine import Machine
 from hvdkit.job.processes import number
 from hvdkit.job.randomness import draw, state_key
@@ -15,6 +15,7 @@ from hvdkit.job.record import Loaded, Met, Place, Setting, Weights, is_sampler
 from hvdkit.job.terms import Term, within
 
 WEIGHTS, EPOCH, AVERAGES, ARGUMENTS, CLASS = ":weights", ":epoch", ":averages", ":arguments", ":class"
+GIVEN = ":given"  # what the program's own sampler gives a loader
 TRACE = ("collectives", "")
 PARAMETERS = {
     "loader": ("dataset", "batch_size", "shuffle", "sampler", "batch_sampler"),
@@ -22,6 +23,7 @@ PARAMETERS = {
     "optimizer": ("params",),
 }
 
+SCHEDULES = ("function", "bound", "partial")  # functions of the number of a step
 HOLDERS = ("object", "made", "list", "dict", "tuple")  # what may be a model, or several
 
 
@@ -37,9 +39,9 @@ def make(machine: Machine, kind: str, given: Arguments, site: ast.AST, state: st
         of = given.get(0, "data")
         drawn = of if kind == "parameter" and of is not None else draw(machine, state_key(state), site)
         machine.write((made, WEIGHTS), drawn)
-    if kind == "optimizer":
+    if kind in ("optimizer", "scheduler"):
         for value in (*given.positional[1:], *given.named.values()):
-            set_by(machine, value, site)
+            set_by(machine, _scheduled(machine, value, site), site)
     if kind == "parts":
         machine.set_attribute(
             made,
@@ -67,6 +69,9 @@ def is_loader(term: Term) -> bool:
 
 def share_of(machine: Machine, loader: Term) -> Value:
     """What tells apart what each process loads, as far as it is known."""
+    given = machine.read((loader, GIVEN))
+    if given is not None:
+        return given
     sampler = machine.read((loader, "sampler")) or machine.read((loader, "batch_sampler"))
     if sampler is not None and sampler is not machine.terms.none:
         if is_sampler(sampler):
@@ -81,7 +86,10 @@ def share_of(machine: Machine, loader: Term) -> Value:
 
 
 def epoch_of(machine: Machine, loader: Term) -> tuple[Value | None, Place | None]:
-    """What set_epoch was called with for the sampler of a loader, and where; None where nothing is set."""
+    """What the order of a sampler is drawn from, its seed and its epoch, and where that was set last.
+
+    None where the loader has no order of a sampler.
+    """
     sampler = machine.read((loader, "sampler"))
     if not isinstance(sampler, Term) or not is_sampler(sampler):
         return None, None
@@ -90,7 +98,11 @@ def epoch_of(machine: Machine, loader: Term) -> tuple[Value | None, Place | None
     told = machine.told.get(sampler)
     if told is None and not machine.record.handed.isdisjoint((loader, sampler)):
         return None, None  # who was given it may do so
-    return machine.read((sampler, EPOCH)) or machine.terms.unset, told
+    epoch = machine.read((sampler, EPOCH)) or machine.terms.unset
+    seed = machine.read((sampler, "seed"))
+    if seed is None:
+        return epoch, told
+    return lift(lambda *both: machine.terms.make("order", *both), seed, epoch), told
 
 
 def root(term: Term) -> Term:
@@ -156,6 +168,20 @@ def set_weights(machine: Machine, term: Term, value: Value, site: ast.AST) -> No
         machine.changed[part] = machine.place(site)
 
 
+def overwrite(machine: Machine, term: Term, values: Sequence[Value], site: ast.AST, keeps: bool) -> None:
+    """Write values over weights. keeps: whether what was there before is a part of what is there then."""
+    own = {*parts(machine, root(term))}
+    if not own:
+        return
+    made_of = dict.fromkeys(part for value in values for each in columns(value) for part in within(each))
+    holders = [part for part in made_of if part.kind in HOLDERS and parts(machine, part)]
+    if any(not own.issuperset(parts(machine, part)) for part in holders):
+        copied(machine, term)
+    now = [snapshot(machine, part) for part in (*([term] if keeps else ()), *holders)]
+    of = [*values, *(weights for weights in now if weights is not None)]
+    set_weights(machine, term, lift(lambda *all_of: machine.terms.make("moved", site, *all_of), *of), site)
+
+
 def copied(machine: Machine, term: Term) -> None:
     """Remember a copy of other weights, which have to be the same on all ranks even if it is not trained."""
     machine.copies.update(dict.fromkeys(parts(machine, root(term))))
@@ -188,6 +214,25 @@ def meet(machine: Machine, name: str, site: ast.AST) -> None:
 def set_by(machine: Machine, value: Value, site: ast.AST) -> None:
     """Record what an optimizer goes by from here on."""
     machine.record.settings.append(Setting(machine.place(site), value, machine.active))
+
+
+def change_by(machine: Machine, value: Value, site: ast.AST) -> None:
+    """Record what an optimizer goes by from here on in the processes that come here; others keep theirs."""
+    terms, active = machine.terms, machine.active
+    changed = lift(lambda here, new: terms.either(here, new, terms.unset), active, value)
+    machine.record.settings.append(Setting(machine.place(site), changed, active, changes=True))
+
+
+def _scheduled(machine: Machine, value: Value, site: ast.AST) -> Value:
+    """What a setting is in a step: of a schedule, or of a list of them, what it gives; else itself."""
+    if not isinstance(value, Term):
+        return value
+    if value.kind in SCHEDULES:
+        return machine.call(value, Arguments([machine.site("step", site)]), site)
+    inside = elements(machine, value) if value.kind == "list" else None
+    if not inside:
+        return value
+    return make_tuple(machine, [_scheduled(machine, item, site) for item, _ in inside])
 
 
 def is_of_optimizer(term: Term) -> bool:

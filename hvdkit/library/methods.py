@@ -18,5 +18,6 @@ IN_PLACE = (
     *("copy_", "assign", "assign_add", "assign_sub"),
     *("mul_", "add_", "sub_", "div_", "lerp_", "zero_", "fill_"),
 )
+REPLACES = ("copy_", "assign", "zero_", "fill_")  # of these, what leave nothing of what was there
 # https://docs.pytorch.org/docs/stable/torch.html#in-place-random-sampling
 DRAWN_IN_PLACE = ("normal_", "uniform_", "bernoulli_", "exponential_", "random_", "reset_parameters")

@@ -23,6 +23,7 @@ from hvdkit.job.containers import ITEMS, KEYS, elements, gather, held, known, ma
 from hvdkit.job.functions import call_super, make_partial
 from hvdkit.job.loops import begins, element, one_by_one
 from hvdkit.job.machine import Machine
+from hvdkit.job.randomness import STATE
 from hvdkit.job.special import iterated, run_special, text_of
 from hvdkit.job.store import Frame
 from hvdkit.job.terms import Term
@@ -233,13 +234,34 @@ def _copy_of(machine: Machine, term: Term, site: ast.AST) -> Value:
     if term.kind == "weights of":
         return snapshot(machine, term) or term
     if term.kind not in ("object", "made") or not parts(machine, root(term)):
-        return term
+        return _shallow(machine, term, site)
     weights = snapshot(machine, term)
     cls = term.parts[0]
     made = machine.terms.make(term.kind, cls, site, machine.context)
     machine.record.places.setdefault(site, machine.frame.module)
     if weights is not None:
         machine.write((made, WEIGHTS), weights)
+    return made
+
+
+def _copy(machine: Machine, given: Arguments, site: ast.AST) -> Value:
+    """`copy.copy(x)`: another object with the same attributes; of a model, with the same weights."""
+    value = given.get(0) or machine.terms.none
+    return machine.each(value, lambda term: _shallow(machine, term, site))
+
+
+def _shallow(machine: Machine, term: Term, site: ast.AST) -> Term:
+    if term.kind not in ("object", "made", "list", "set", "dict") or parts(machine, root(term)):
+        return term
+    keys = machine.read((term, KEYS))
+    items = keys.inner if isinstance(keys, Term) else ()
+    made = machine.terms.make(term.kind, *term.parts[:-2], site, machine.context)
+    machine.record.places.setdefault(site, machine.frame.module)
+    machine.members.setdefault(made, {}).update(machine.members.get(term, {}))
+    for name in (ITEMS, KEYS, STATE, CLASS, *machine.members[made], *items):
+        value = machine.read((term, name))
+        if value is not None:
+            machine.write((made, name), value)
     return made
 
 
@@ -294,6 +316,7 @@ BUILTINS: dict[str, Builtin] = {
     "iter": _iter,
     "next": _next,
     "copy.deepcopy": _deepcopy,
+    "copy.copy": _copy,
     "functools.partial": make_partial,
     "super": lambda machine, given, site: call_super(
         machine, machine.terms.make("library", "super"), given, site

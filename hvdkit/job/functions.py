@@ -38,6 +38,7 @@ def run_function(
     node, outer, defaults = term.parts
     assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
     assert isinstance(outer, Frame) and isinstance(defaults, Term)
+    machine.record.ran.add(node)
     frame = Frame(outer.module, outer, node, machine.gate)
     frame.jumps.append((frame, LEFT))
     machine.store.put((frame, LEFT), machine.terms.false)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from typing import Any, Callable
 
 from hvdkit.job.arguments import Arguments
@@ -46,7 +47,9 @@ def call_library(machine: Machine, term: Term, given: Arguments, site: ast.AST) 
     name = str(term.parts[0])
     builtin = BUILTINS.get(name)
     if builtin is not None:
+        give(machine, given.named.values())
         return builtin(machine, given, site)
+    give(machine, given)
     if name in ("os.environ.get", "os.getenv"):
         return variable(machine, given.positional[0], given.get(1, "default")) if given.positional else term
     if name == "functools.wraps":
@@ -57,6 +60,12 @@ def call_library(machine: Machine, term: Term, given: Arguments, site: ast.AST) 
     return _EFFECTS[type(found)](machine, found, term, given, site)
 
 
+def give(machine: Machine, values: Iterable[Value]) -> None:
+    """Remember what a library was given, which it may call."""
+    for value in values:
+        machine.given.update(columns(value))
+
+
 def decorate(machine: Machine, term: Term, given: Arguments, site: ast.AST) -> Value:
     """Call what only gives a function another name: `functools.wraps(f)(g)`."""
     return given.get(0) or machine.terms.none
@@ -65,6 +74,7 @@ def decorate(machine: Machine, term: Term, given: Arguments, site: ast.AST) -> V
 def unknown(machine: Machine, term: Term, given: Arguments, site: ast.AST) -> Value:
     """A call that no table has: a term of its arguments. What it is given it may call."""
     machine.risks += 1
+    machine.given.add(term)
     for value in given:
         machine.record.handed.update(columns(value))
         if isinstance(value, Term) and value.kind in CALLED:

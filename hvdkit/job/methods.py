@@ -20,7 +20,7 @@ from hvdkit.job.containers import (
     make_tuple,
     set_item,
 )
-from hvdkit.job.libraries import CALLED, contents, is_writing, unknown, write_file
+from hvdkit.job.libraries import CALLED, contents, give, is_writing, unknown, write_file
 from hvdkit.job.machine import Machine
 from hvdkit.job.processes import ENVIRONMENT, variable
 from hvdkit.job.randomness import STATE, draw, draw_order, state_key
@@ -78,6 +78,7 @@ def call_method(machine: Machine, term: Term, given: Arguments, site: ast.AST) -
     if container is not None:
         return container(machine, holder, given, site)
     method = METHODS.get(name)
+    give(machine, given)
     if method is not None:
         return method(machine, holder, given, site)
     if holder.kind == "const" and name in (*OF_TEXT, "join") and isinstance(holder.parts[0], str):

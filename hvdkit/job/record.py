@@ -136,6 +136,8 @@ class Record:
     met: list[Met] = field(default_factory=list)
     trained: list[Value] = field(default_factory=list)  # the losses of all backward passes
     handed: set[Term] = field(default_factory=set)  # what a call that no table has was given
+    ran: set[ast.AST] = field(default_factory=set)  # the modules and functions whose code was run
+    escaped: set[ast.AST] = field(default_factory=set)  # the functions that a library may call
     calls: dict[ast.AST, list[tuple[Value, Value]]] = field(default_factory=dict)  # with path and gate
     loaded: list[Loaded] = field(default_factory=list)
     unbound: list[Unbound] = field(default_factory=list)

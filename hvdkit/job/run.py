@@ -7,6 +7,7 @@ from collections.abc import Hashable, Mapping
 
 from hvdkit.job.arguments import Arguments
 from hvdkit.job.columns import Value
+from hvdkit.job.escapes import escaped
 from hvdkit.job.expressions import EXPRESSIONS
 from hvdkit.job.functions import call_bound, call_class, call_function, call_object, call_partial
 from hvdkit.job.imports import run_module
@@ -60,6 +61,7 @@ def _end(machine: Machine) -> None:
     """What is there at the end of a run."""
     machine.record.trace = machine.store.values.get(TRACE)
     machine.record.loaded += loaded(machine)
+    machine.record.escaped |= escaped(machine)
     for part in {**machine.trained, **machine.copies}:
         check_weights(machine, part)
 

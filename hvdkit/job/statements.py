@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from typing import Callable
 
 from hvdkit.job.arguments import Arguments
-from hvdkit.job.columns import Value, lift
+from hvdkit.job.columns import Value, columns, lift
 from hvdkit.job.containers import extend, make_tuple
+from hvdkit.job.escapes import is_of_library
 from hvdkit.job.expressions import operate
 from hvdkit.job.functions import LEFT, RESULT
 from hvdkit.job.imports import import_from, import_modules
@@ -45,11 +46,13 @@ def _decorated(machine: Machine, node: ast.expr, value: Value) -> Value:
         return _with_setter(machine, node, value)
     decorator = machine.evaluate(node)
     if isinstance(decorator, Term) and decorator.kind == "call":
+        machine.record.handed.update(columns(value))
         return value  # a library's, with arguments
     name = str(decorator.parts[0]) if isinstance(decorator, Term) and decorator.kind == "library" else ""
     if name in DESCRIPTORS:
         return lift(lambda term: machine.terms.make(DESCRIPTORS[name], term), value)
     if name and name not in CALLED:
+        machine.record.handed.update(columns(value))
         return value  # a library's: what it gives calls the function
     return machine.call(decorator, Arguments([value]), node)
 
@@ -75,6 +78,7 @@ def _class(machine: Machine, node: ast.ClassDef) -> None:
     machine.frame = frame
     machine.execute(node.body)
     machine.frame = outer
+    machine.record.handed.update(each for each in columns(value) if is_of_library(each))
     for decorator in reversed(node.decorator_list):
         made = _decorated(machine, decorator, value)
         value = made if _is_class(made) else value

@@ -7,7 +7,7 @@ from typing import Callable
 
 from hvdkit.job.arguments import Arguments
 from hvdkit.job.columns import Value, lift
-from hvdkit.job.containers import elements, known
+from hvdkit.job.containers import elements, held, known
 from hvdkit.job.machine import Machine
 from hvdkit.job.operators import FAILS, is_small
 from hvdkit.job.terms import Term
@@ -89,9 +89,9 @@ def computed(name: str) -> Builtin:
 
 
 def as_tuple(machine: Machine, value: Value) -> Value:
-    """A container as a tuple, if its elements are known."""
+    """What a container holds, as a tuple if its elements are known."""
     inside = known(machine, value)
-    return value if inside is None else inside
+    return held(machine, value) if inside is None else inside
 
 
 def apply(machine: Machine, function: Callable[..., object], *parts: Term) -> Term | None:

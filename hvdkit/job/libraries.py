@@ -14,9 +14,20 @@ from hvdkit.job.machine import Machine
 from hvdkit.job.names import assign
 from hvdkit.job.processes import number, variable
 from hvdkit.job.randomness import draw, draw_by, make_state, seed, state_key
-from hvdkit.job.record import Written
+from hvdkit.job.record import Read, Written
 from hvdkit.job.terms import Term
-from hvdkit.job.training import AVERAGES, CLASS, from_root, make, meet, send_weights, set_weights, share
+from hvdkit.job.training import (
+    AVERAGES,
+    CLASS,
+    average_by,
+    from_root,
+    make,
+    meet,
+    send_weights,
+    set_weights,
+    share,
+    statistics,
+)
 from hvdkit.library import effect
 from hvdkit.library.effects import (
     Asks,
@@ -81,6 +92,13 @@ def unknown(machine: Machine, term: Term, given: Arguments, site: ast.AST) -> Va
             with machine.maybe(site, "called", value):
                 machine.call(value, Arguments([], more=True), site)
     return machine.site("call", site, term, *contents(machine, given))
+
+
+def call_made(machine: Machine, term: Term, given: Arguments, site: ast.AST) -> Value:
+    """Call an object of a library: of a model, its forward pass, which its statistics are a part of."""
+    found = unknown(machine, term, given, site)
+    seen = statistics(machine, term)
+    return machine.site("call", site, found, *seen) if seen else found
 
 
 def _draws(machine: Machine, found: Draws, term: Term, given: Arguments, site: ast.AST) -> Value:
@@ -191,6 +209,9 @@ def _put_back(machine: Machine, node: ast.expr, value: Value) -> None:
 
 def _reads(machine: Machine, found: Reads, term: Term, given: Arguments, site: ast.AST) -> Value:
     machine.risks += 1
+    path = given.get(0)
+    if path is not None:
+        machine.record.read.append(Read(machine.place(site), path, machine.active))
     return machine.site("call", site, term, *contents(machine, Arguments(given.positional[:1])))
 
 
@@ -199,8 +220,7 @@ def _wraps(machine: Machine, found: Wraps, term: Term, given: Arguments, site: a
     if value is None:
         return machine.site("call", site, term, *given)
     if found.averages:
-        for each in {*columns(value)}:
-            machine.set_attribute(each, AVERAGES, machine.terms.true)
+        average_by(machine, value)
     return held(machine, value) if found.copies else value
 
 

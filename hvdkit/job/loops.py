@@ -217,11 +217,10 @@ def _element(machine: Machine, node: ast.AST, term: Term, process: Term) -> Term
         return terms.make("tuple", terms.make("each", node), _element(machine, node, term.inner[0], process))
     if is_sampler(term):
         return terms.make("each", node, term, process)
-    if is_loader(term):
-        place = process.parts[0]
-        assert isinstance(place, int)
-        return terms.make("each", node, term, columns(share_of(machine, term))[place])
-    return terms.make("each", node, term)
+    place = process.parts[0]
+    assert isinstance(place, int)
+    shares = [columns(share_of(machine, each))[place] for each in _wrapped(term) if is_loader(each)]
+    return terms.make("each", node, term, *shares)
 
 
 def _twice(machine: Machine, node: ast.AST, value: Value, body: Turn) -> None:

@@ -33,13 +33,14 @@ from hvdkit.job.training import (
     copied,
     is_of_optimizer,
     meet,
+    move,
     overwrite,
     parts,
     root,
     set_weights,
     snapshot,
 )
-from hvdkit.library.methods import DRAWN_IN_PLACE, IN_PLACE, REPLACES, SAME, WEIGHTS_OF
+from hvdkit.library.methods import DRAWN_IN_PLACE, IN_PLACE, MOVES, REPLACES, SAME, WEIGHTS_OF
 
 Method = Callable[[Machine, Term, Arguments, ast.AST], Value]
 # Of a text, without those that may give a long one.
@@ -107,7 +108,7 @@ def call_alike(machine: Machine, callee: Split, given: Arguments, site: ast.AST)
     if name == "backward":
         backward(machine, holder, site)
         return machine.terms.none
-    if METHODS.get(name) is _same:
+    if METHODS.get(name) in (_same, _moved):
         return holder
     if name in METHODS or any(isinstance(value, Term) and value.kind in CALLED for value in given):
         return None
@@ -148,6 +149,12 @@ def _backward(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -
 
 
 def _same(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
+    return holder
+
+
+def _moved(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
+    """`model.to(device)`: the object itself."""
+    move(machine, holder, make_tuple(machine, [*given]), site)
     return holder
 
 
@@ -377,6 +384,7 @@ METHODS: dict[str, Method] = {
     "open": _open,
     "clone": _clone,
     **dict.fromkeys(SAME, _same),
+    **dict.fromkeys(MOVES, _moved),
     **dict.fromkeys(WEIGHTS_OF, _weights_of),
     **dict.fromkeys(IN_PLACE, _in_place),
     **dict.fromkeys(DRAWN_IN_PLACE, _drawn_in_place),

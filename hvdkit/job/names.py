@@ -12,7 +12,7 @@ from hvdkit.job.machine import Machine
 from hvdkit.job.special import run_special
 from hvdkit.job.store import Frame
 from hvdkit.job.terms import Term
-from hvdkit.job.training import change_by, is_of_optimizer, overwrite
+from hvdkit.job.training import change_by, is_of_optimizer, overwrite, share_statistics
 
 
 def lookup(machine: Machine, name: str) -> Value:
@@ -45,6 +45,8 @@ def assign(machine: Machine, target: ast.expr, value: Value) -> None:
         holder = machine.evaluate(target.value)
 
         def put(term: Term) -> Value:
+            if target.attr == "__class__":
+                share_statistics(machine, term)
             if target.attr == "data":
                 overwrite(machine, term, [value], target, keeps=False)
             set_attribute(machine, term, target.attr, value, target)

@@ -116,6 +116,23 @@ class Met:
 
 
 @dataclass(frozen=True)
+class Moved:
+    """A move of a model whose optimizer averages already. active: the condition of each process."""
+
+    place: Place
+    active: Value
+
+
+@dataclass(frozen=True)
+class Read:
+    """A file that is read. active: the condition under which each process reads it."""
+
+    place: Place
+    path: Value
+    active: Value
+
+
+@dataclass(frozen=True)
 class Unbound:
     """A name that is read where nothing is seen to have bound it. active: the condition of each process."""
 
@@ -133,6 +150,8 @@ class Record:
     weights: list[Weights] = field(default_factory=list)
     passes: list[Pass] = field(default_factory=list)
     settings: list[Setting] = field(default_factory=list)
+    moved: list[Moved] = field(default_factory=list)
+    read: list[Read] = field(default_factory=list)
     met: list[Met] = field(default_factory=list)
     trained: list[Value] = field(default_factory=list)  # the losses of all backward passes
     handed: set[Term] = field(default_factory=set)  # what a call that no table has was given
@@ -152,8 +171,9 @@ def is_trained(record: Record, found: Pass) -> bool:
     """Whether a loss is computed of what a pass gives; of one by iter(), next() gives it elsewhere."""
     site = found.place[1]
     return any(
-        found.loader in term.parts and (term.parts[0] is site or isinstance(site, ast.Call))
+        found.loader in within(term)
         for term in trained_on(record)
+        if term.parts[0] is site or isinstance(site, ast.Call)
     )
 
 

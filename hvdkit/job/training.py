@@ -11,10 +11,13 @@ from hvdkit.job.containers import ITEMS, KEYS, elements, make_tuple
 from hvdkit.job.machine import Machine
 from hvdkit.job.processes import number
 from hvdkit.job.randomness import draw, state_key
-from hvdkit.job.record import Loaded, Met, Place, Setting, Weights, is_sampler
+from hvdkit.job.record import Loaded, Met, Moved, Place, Setting, Weights, is_sampler
 from hvdkit.job.terms import Term, within
 
 WEIGHTS, EPOCH, AVERAGES, ARGUMENTS, CLASS = ":weights", ":epoch", ":averages", ":arguments", ":class"
+STATISTICS = ":statistics"  # of a layer that normalizes batches, each rank's own
+SHARED = "statistics of all ranks"
+HOOKED, PUT = ":hooked", ":put"  # whether parameters have Horovod's hooks, and where they were moved to
 GIVEN = ":given"  # what the program's own sampler gives a loader
 TRACE = ("collectives", "")
 PARAMETERS = {
@@ -39,6 +42,8 @@ def make(machine: Machine, kind: str, given: Arguments, site: ast.AST, state: st
         of = given.get(0, "data")
         drawn = of if kind == "parameter" and of is not None else draw(machine, state_key(state), site)
         machine.write((made, WEIGHTS), drawn)
+    if kind == "norm":
+        machine.write((made, STATISTICS), machine.terms.make("no statistics"))
     if kind in ("optimizer", "scheduler"):
         for value in (*given.positional[1:], *given.named.values()):
             set_by(machine, _scheduled(machine, value, site), site)
@@ -115,8 +120,8 @@ def root(term: Term) -> Term:
     return term
 
 
-def parts(machine: Machine, term: Term) -> list[Term]:
-    """A model and all inside of it that has weights."""
+def parts(machine: Machine, term: Term, of: str = WEIGHTS) -> list[Term]:
+    """A model and all inside of it that has weights, or statistics."""
     found: dict[Term, None] = {}
     seen: set[Term] = set()
     waiting = [term]
@@ -125,7 +130,7 @@ def parts(machine: Machine, term: Term) -> list[Term]:
         if holder in seen:
             continue
         seen.add(holder)
-        if (holder, WEIGHTS) in machine.store.values:
+        if (holder, of) in machine.store.values:
             found[holder] = None
         waiting += _held_by(machine, holder)
     return [*found]
@@ -136,6 +141,9 @@ def _held_by(machine: Machine, holder: Term) -> Iterator[Term]:
     if holder.kind not in ("object", "made"):
         yield from holder.inner
     names: list[Hashable] = [*machine.members.get(holder, ())]
+    if holder.kind == "arguments":
+        count = holder.parts[2]
+        names += range(count) if isinstance(count, int) else ()
     if holder.kind in ("list", "set"):
         names.append(ITEMS)
     if holder.kind == "dict":
@@ -189,10 +197,51 @@ def copied(machine: Machine, term: Term) -> None:
 
 def send_weights(machine: Machine, term: Term) -> None:
     """Give all ranks rank 0's weights, of all models that an argument is made of."""
-    for part in parts(machine, term):
-        weights = machine.read((part, WEIGHTS))
-        if weights is not None:
-            machine.write((part, WEIGHTS), from_root(weights))
+    for key in (WEIGHTS, STATISTICS):
+        for part in parts(machine, term, key):
+            value = machine.read((part, key))
+            if value is not None:
+                machine.write((part, key), from_root(value))
+
+
+def average_by(machine: Machine, optimizer: Value) -> None:
+    """An optimizer averages from here on: by hooks of the parameters that it has."""
+    for each in {*columns(optimizer)}:
+        machine.set_attribute(each, AVERAGES, machine.terms.true)
+        for term in {*columns(machine.read((each, "params")) or machine.terms.none)}:
+            for part in parts(machine, term):
+                machine.write((part, HOOKED), machine.terms.true)
+
+
+def move(machine: Machine, model: Term, to: Value, site: ast.AST) -> None:
+    """A model is moved, to where it is not yet: hooks of its parameters are lost."""
+    if model.kind not in ("object", "made"):
+        return
+    found = parts(machine, model)
+    hooked = any((part, HOOKED) in machine.store.values for part in found)
+    if hooked and any(machine.read((part, PUT)) is not to for part in found):
+        machine.record.moved.append(Moved(machine.place(site), machine.active))
+    for part in found:
+        machine.write((part, PUT), to)
+
+
+def _gather(machine: Machine, model: Term, site: ast.AST) -> None:
+    """A model sees samples in training: each rank its own, unless a layer shares what it has seen."""
+    for part in parts(machine, model, STATISTICS):
+        if machine.read((part, STATISTICS)) is not machine.terms.make(SHARED):
+            machine.write((part, STATISTICS), machine.own("what BatchNorm has seen", site))
+
+
+def share_statistics(machine: Machine, term: Term) -> None:
+    """`layer.__class__ = SyncBatchNorm`: the layers of a model compute their statistics together."""
+    for part in parts(machine, root(term), STATISTICS):
+        machine.write((part, STATISTICS), machine.terms.make(SHARED))
+
+
+def statistics(machine: Machine, model: Term) -> list[Value]:
+    """What a model has gathered of the samples that it was trained on."""
+    found = parts(machine, model, STATISTICS) if model.kind in ("object", "made") else []
+    return [machine.read((part, STATISTICS)) or machine.terms.unset for part in found]
 
 
 def from_root(value: Value) -> Value:
@@ -255,6 +304,7 @@ def backward(machine: Machine, loss: Value, site: ast.AST) -> None:
         for part in parts(machine, holder):
             machine.trained[part] = None
             check_weights(machine, part)
+        _gather(machine, holder, site)
         averages = averages or machine.read((holder, AVERAGES)) is machine.terms.true
     machine.losses[loss] = averages
     if averages:

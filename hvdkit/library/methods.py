@@ -4,10 +4,8 @@ from __future__ import annotations
 
 # The object itself: https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html and
 # https://docs.pytorch.org/docs/stable/tensors.html.
-SAME = (
-    *("to", "cuda", "cpu", "half", "float", "double", "bfloat16"),
-    *("eval", "train", "requires_grad_", "detach", "item", "tolist", "numpy"),
-)
+MOVES = ("to", "cuda", "cpu", "half", "float", "double", "bfloat16")
+SAME = (*("eval", "train", "requires_grad_", "detach", "item", "tolist", "numpy"),)
 # The weights themselves, and no copy. get_weights: https://keras.io/api/models/model/.
 WEIGHTS_OF = (
     *("state_dict", "parameters", "named_parameters", "buffers", "named_buffers"),

@@ -134,6 +134,8 @@ def effect(name: str) -> Effect | None:
         return found
     module, _, last = name.rpartition(".")
     if module == "torch.nn" or module.startswith("torch.nn.modules"):
+        if last.startswith("BatchNorm"):
+            return Makes("norm")
         return Makes("layer") if last.startswith(LAYERS) else Makes("parts") if last[:1].isupper() else None
     if module == "torch.nn.init" and last in INITS:
         return Fills()

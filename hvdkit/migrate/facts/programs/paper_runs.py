@@ -111,6 +111,16 @@ def is_divided(facts: Facts, names: Names, node: ast.AST) -> bool:
 
 
 @once
+def only_evaluates(facts: Facts, names: Names, node: ast.AST) -> bool:
+    """Whether programs that train run over a loader that is made here, and train by no loss of it."""
+    found = _records(facts, names)
+    passes = [(record, each) for record in found for each in record.passes if each.loader.parts[1] is node]
+    if not passes or not all(record.trained for record, _ in passes):
+        return False
+    return not any(is_trained(record, each) for record, each in passes)
+
+
+@once
 def orders_differ(facts: Facts, names: Names, node: ast.AST) -> bool:
     """Whether each pass of a training over a loader that is made here has another order, in all programs."""
     found = _records(facts, names)

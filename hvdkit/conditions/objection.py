@@ -75,12 +75,12 @@ def because(record: Record, value: Value, at: Place) -> tuple[str, Place | None]
         if term not in alike and term.kind.startswith("the unseeded state"):
             return "no seed is set above it", None
     for term in within(terms[0]):
-        if term not in alike and _is_own(term):
+        if term not in alike and is_own(term):
             return _named(record, term, at, f"{term.kind} is each rank's own")
     return "it depends on the rank", None
 
 
-def _is_own(term: Term) -> bool:
+def is_own(term: Term) -> bool:
     """Whether a term is of one process: it ends with its number."""
     return len(term.parts) == 2 and isinstance(term.parts[0], ast.AST) and isinstance(term.parts[1], int)
 
@@ -92,7 +92,7 @@ def _seed(record: Record, term: Term, at: Place) -> tuple[str, Place | None]:
             continue
         if inner.kind == "drawn":
             return _named(record, inner, at, "its seed is drawn by each rank for itself")
-        if _is_own(inner) and not inner.kind.startswith("the unseeded state"):
+        if is_own(inner) and not inner.kind.startswith("the unseeded state"):
             return _named(record, inner, at, f"its seed is {inner.kind}, which differs on each rank")
     return "its seed depends on the rank", None
 

@@ -15,7 +15,7 @@ from hvdkit.conditions.objection import (
 )
 from hvdkit.job.columns import RANKS, Split, Value, alike, columns
 from hvdkit.job.processes import NUMBERS
-from hvdkit.job.record import Drawn, Loaded, Record, is_sampler, trained_on
+from hvdkit.job.record import Drawn, Loaded, Record, is_sampler, is_trained, trained_on
 from hvdkit.job.terms import Term, within
 
 SPLIT = "each rank splits the data differently at {}"
@@ -26,6 +26,7 @@ OVERLAP = "the shares overlap: each rank loads everything from its own start to 
 SOME = "only some ranks divide the data at {}: the others load all of it"
 SHARED = "two hosts of two ranks load the shares {}, and not one share each, at {{}}"
 PARTS = "four ranks divide the data into {} parts at {{}}, and not one for each"
+ALIKE = "every rank loads the same samples at {}: what its own sampler gives does not depend on the rank"
 UNLIKE = "each rank divides an order of its own at {{}}: its {} differs"
 
 
@@ -48,6 +49,16 @@ def unlike_shares(record: Record) -> Iterator[Objection]:
             yield Objection(loaded.place, OVERLAP)
         if loaded.loader in trained:
             yield from _wrong_numbers(record, loaded)
+    for each in record.passes:
+        if is_trained(record, each) and _is_given_to_all(each.share):
+            yield Objection(each.place, ALIKE)
+
+
+def _is_given_to_all(share: Value) -> bool:
+    """Whether the program's own sampler gives all ranks the same; not known where a library gives a part."""
+    if not isinstance(share, Term) or share.kind != "given":
+        return False
+    return not any(part.kind == "base" for part in within(share))
 
 
 def _wrong_numbers(record: Record, loaded: Loaded) -> Iterator[Objection]:

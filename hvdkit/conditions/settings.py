@@ -13,7 +13,8 @@ UNLIKE = "each rank trains with a setting of its own, given at {}"
 def unlike_settings(record: Record) -> Iterator[Objection]:
     """Rates and metrics that differ, so that equal gradients move the ranks' weights apart."""
     for setting in record.settings:
-        if len(ranks_with(setting.active)) < 2 or not surely_differs(setting.value):
+        alone = len(ranks_with(setting.active)) < 2 and not setting.changes
+        if alone or not surely_differs(setting.value):
             continue
         if not is_assumed(record, setting.active):
             reason, origin = because(record, setting.value, setting.place)

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Hashable
 from typing import NamedTuple
 
+from hvdkit.job.computed import COMPUTED, NUMBERS
 from hvdkit.job.containers import numbers_of
 from hvdkit.job.operators import BINARY, COMPARED, FAILS
 from hvdkit.job.terms import Term
@@ -73,8 +74,9 @@ class _Turn:
             return Known(not values[0])
         if term.kind == "and":
             return Known(all(values))
-        function = OPERATORS.get(str(term.parts[0])) if term.kind in ("op", "compare") else None
-        if function is None or len(values) != 2:
+        named = {"op": OPERATORS, "compare": OPERATORS, "call": NUMBERS}.get(term.kind)
+        function = COMPUTED.get(term.kind) if named is None else named.get(str(term.parts[0]))
+        if function is None or (named is OPERATORS and len(values) != 2):
             return None
         try:
             return Known(function(*values))

@@ -6,12 +6,15 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator
 
-from hvdkit.conditions.objection import Objection, is_assumed, ranks_with
-from hvdkit.job.columns import RANKS, columns
+from hvdkit.conditions.objection import Objection, because, is_assumed, is_own, ranks_with
+from hvdkit.job.columns import RANKS, Value, alike, columns
 from hvdkit.job.processes import NUMBERS
 from hvdkit.job.record import Record, Written
 from hvdkit.job.terms import Term, within
 
+UNLIKE = (
+    "rank 0 writes a file under a name made of its own metric, and each rank reads it under another at {}"
+)
 TEMPORARY = ("a new folder", "a new file")
 
 
@@ -26,6 +29,27 @@ def several_writers(record: Record) -> Iterator[Objection]:
         shared = [rank for rank in ranks_with(written.active) if len(writing[paths[rank]]) > 1]
         if shared and not is_assumed(record, written.active):
             yield Objection(written.place, f"{_who(shared)} at {{}}")
+
+
+def unlike_names(record: Record) -> Iterator[Objection]:
+    """The files that all ranks read, each under a name of its own, where rank 0 wrote one under its name.
+
+    A name that is made of the rank's number is another: what is prepared for each rank.
+    """
+    alone = [each for each in record.written if ranks_with(each.active) == [RANKS[0]] and _is_own(each.path)]
+    for read in record.read:
+        if alone and len(ranks_with(read.active)) > 1 and _is_own(read.path):
+            if not is_assumed(record, read.active):
+                reason, origin = because(record, read.path, read.place)
+                yield Objection(read.place, f"{UNLIKE}: {reason}", origin)
+
+
+def _is_own(path: Value) -> bool:
+    """Whether ranks have other names because of what each of them computed."""
+    if alike(path):
+        return False
+    terms = [{*within(columns(path)[rank])} for rank in RANKS]
+    return any(is_own(term) for term in terms[0] - terms[1])
 
 
 def write_apart(record: Record, site: ast.AST) -> bool:

@@ -23,6 +23,8 @@ from hvdkit.job.containers import ITEMS, KEYS, elements, gather, held, known, ma
 from hvdkit.job.functions import call_super, make_partial
 from hvdkit.job.loops import begins, element, one_by_one
 from hvdkit.job.machine import Machine
+from hvdkit.job.randomness import STATE
+from hvdkit.job.special import iterated, run_special, text_of
 from hvdkit.job.store import Frame
 from hvdkit.job.terms import Term
 from hvdkit.job.training import CLASS, WEIGHTS, parts, root, snapshot
@@ -32,6 +34,9 @@ def _len(machine: Machine, given: Arguments, site: ast.AST) -> Value:
     value = given.get(0)
     if value is None:
         return machine.terms.none
+    own = run_special(machine, value, ("__len__",), (), site) if isinstance(value, Term) else None
+    if own is not None:
+        return own
 
     def of(term: Term) -> Term:
         if term.kind == "tuple":
@@ -95,19 +100,16 @@ def _getattr(machine: Machine, given: Arguments, site: ast.AST) -> Value:
     holder, name = given.get(0), given.get(1)
     if holder is None or name is None:
         return machine.terms.none
-    if isinstance(name, Term) and name.kind == "const":
-        text = str(name.parts[0])
-        default = given.get(2)
+    default = given.get(2)
 
-        def of(term: Term) -> Value:
-            found = attribute(machine, term, text, site)
-            unknown = isinstance(found, Term) and found.kind == "attribute"
-            if default is not None and unknown and term.kind == "object":
-                return default
-            return found
+    def of(term: Term, text: Term) -> Value:
+        if text.kind != "const":
+            return _candidates(machine, term, text, site)
+        found = attribute(machine, term, str(text.parts[0]), site)
+        unknown = isinstance(found, Term) and found.kind == "attribute"
+        return default if default is not None and unknown and term.kind == "object" else found
 
-        return machine.each(holder, of)
-    return machine.each(holder, lambda term: _candidates(machine, term, name, site))
+    return machine.each(name, lambda text: machine.each(holder, lambda term: of(term, text)))
 
 
 def _candidates(machine: Machine, holder: Term, name: Value, site: ast.AST) -> Value:
@@ -202,7 +204,7 @@ def _last(term: Term) -> str:
 
 
 def _iter(machine: Machine, given: Arguments, site: ast.AST) -> Value:
-    value = given.get(0) or machine.terms.none
+    value = iterated(machine, given.get(0) or machine.terms.none, site)
     begins(machine, site, value)
     return (
         value
@@ -232,7 +234,7 @@ def _copy_of(machine: Machine, term: Term, site: ast.AST) -> Value:
     if term.kind == "weights of":
         return snapshot(machine, term) or term
     if term.kind not in ("object", "made") or not parts(machine, root(term)):
-        return term
+        return _shallow(machine, term, site)
     weights = snapshot(machine, term)
     cls = term.parts[0]
     made = machine.terms.make(term.kind, cls, site, machine.context)
@@ -242,8 +244,44 @@ def _copy_of(machine: Machine, term: Term, site: ast.AST) -> Value:
     return made
 
 
+def _copy(machine: Machine, given: Arguments, site: ast.AST) -> Value:
+    """`copy.copy(x)`: another object with the same attributes; of a model, with the same weights."""
+    value = given.get(0) or machine.terms.none
+    return machine.each(value, lambda term: _shallow(machine, term, site))
+
+
+def _shallow(machine: Machine, term: Term, site: ast.AST) -> Term:
+    if term.kind not in ("object", "made", "list", "set", "dict") or parts(machine, root(term)):
+        return term
+    keys = machine.read((term, KEYS))
+    items = keys.inner if isinstance(keys, Term) else ()
+    made = machine.terms.make(term.kind, *term.parts[:-2], site, machine.context)
+    machine.record.places.setdefault(site, machine.frame.module)
+    machine.members.setdefault(made, {}).update(machine.members.get(term, {}))
+    for name in (ITEMS, KEYS, STATE, CLASS, *machine.members[made], *items):
+        value = machine.read((term, name))
+        if value is not None:
+            machine.write((made, name), value)
+    return made
+
+
+def _str(machine: Machine, given: Arguments, site: ast.AST) -> Value:
+    """`str(x)`: of an object, what its class makes of it."""
+    convert = number("str")
+    return convert(machine, Arguments([text_of(machine, value, site) for value in given.positional]), site)
+
+
+def _print(machine: Machine, given: Arguments, site: ast.AST) -> Value:
+    """`print(x)`, which makes a text of each argument."""
+    for value in given.positional:
+        text_of(machine, value, site)
+    return machine.terms.none
+
+
 BUILTINS: dict[str, Builtin] = {
-    **{name: number(name) for name in NUMBERS},
+    **{name: number(name) for name in NUMBERS if name != "str"},
+    "str": _str,
+    "print": _print,
     **{
         name: plain_term(name)
         for name in (
@@ -255,7 +293,6 @@ BUILTINS: dict[str, Builtin] = {
             "vars",
             "dir",
             "slice",
-            "divmod",
             "format",
         )
     },
@@ -279,6 +316,7 @@ BUILTINS: dict[str, Builtin] = {
     "iter": _iter,
     "next": _next,
     "copy.deepcopy": _deepcopy,
+    "copy.copy": _copy,
     "functools.partial": make_partial,
     "super": lambda machine, given, site: call_super(
         machine, machine.terms.make("library", "super"), given, site

@@ -7,7 +7,7 @@ from typing import Callable
 
 from hvdkit.job.arguments import Arguments
 from hvdkit.job.columns import Value, lift
-from hvdkit.job.containers import elements, known
+from hvdkit.job.containers import elements, held, known
 from hvdkit.job.machine import Machine
 from hvdkit.job.operators import FAILS, is_small
 from hvdkit.job.terms import Term
@@ -21,6 +21,7 @@ COMPUTED: dict[str, Callable[..., object]] = {
     "repr": repr,
     "ord": ord,
     "chr": chr,
+    "divmod": divmod,
 }
 Builtin = Callable[[Machine, Arguments, ast.AST], Value]
 
@@ -88,9 +89,9 @@ def computed(name: str) -> Builtin:
 
 
 def as_tuple(machine: Machine, value: Value) -> Value:
-    """A container as a tuple, if its elements are known."""
+    """What a container holds, as a tuple if its elements are known."""
     inside = known(machine, value)
-    return value if inside is None else inside
+    return held(machine, value) if inside is None else inside
 
 
 def apply(machine: Machine, function: Callable[..., object], *parts: Term) -> Term | None:
@@ -111,6 +112,11 @@ def _is_known(term: Term) -> bool:
     if term.kind == "tuple":
         return all(part.kind == "const" for part in term.inner)
     return term.kind == "const" and term.parts[0] is not None
+
+
+def _leaves(term: Term) -> tuple[Term, ...]:
+    """The constants of a constant, or of a tuple of them."""
+    return (term,) if term.kind == "const" else term.inner
 
 
 def _plainly(term: Term) -> object:
@@ -139,9 +145,13 @@ def tested(name: str) -> Builtin:
 def hashed(machine: Machine, given: Arguments, site: ast.AST) -> Value:
     """`hash(x)`: of a text, or of what holds one, each process has its own."""
     value = given.get(0) or machine.terms.none
-    return lift(
-        lambda *parts: machine.terms.make("hash", *parts), value, machine.own("the hash of a text", site)
-    )
+
+    def of(term: Term, own: Term) -> Term:
+        alike = _is_known(term) and not any(isinstance(part.parts[0], (str, bytes)) for part in _leaves(term))
+        found = apply(machine, hash, term) if alike else None
+        return found or machine.terms.make("hash", term, own)
+
+    return lift(of, value, machine.own("the hash of a text", site))
 
 
 def in_order(machine: Machine, term: Term) -> Term:

@@ -168,7 +168,9 @@ def extend(machine: Machine, holder: Term, value: Value) -> None:
 def set_item(machine: Machine, holder: Term, key: Value, value: Value) -> None:
     """`d[key] = value`."""
     if holder.kind != "dict":
-        if holder.kind in ("list", "set"):
+        if holder.kind in ("list", "set") and key is _whole(machine):
+            machine.write((holder, ITEMS), held(machine, value))
+        elif holder.kind in ("list", "set"):
             before = content(machine, holder)
             changed = lift(lambda *parts: machine.terms.make("changed", *parts), before, key, value)
             machine.write((holder, ITEMS), changed)
@@ -185,6 +187,12 @@ def set_item(machine: Machine, holder: Term, key: Value, value: Value) -> None:
 
     machine.write((holder, KEYS), lift(longer, before))
     machine.write((holder, key), value)
+
+
+def _whole(machine: Machine) -> Term:
+    """The slice that is all of a list: `items[:]`."""
+    none = machine.terms.none
+    return machine.terms.make("slice", none, none, none)
 
 
 def get_item(machine: Machine, holder: Term, key: Value) -> Value:

@@ -21,12 +21,13 @@ from hvdkit.job.containers import (
     new,
     set_item,
 )
-from hvdkit.job.loops import comprehend
+from hvdkit.job.loops import comprehend, run_over
 from hvdkit.job.machine import Machine
 from hvdkit.job.names import assign, lookup
 from hvdkit.job.operators import binary, compared, is_small, unary
 from hvdkit.job.processes import ENVIRONMENT, has_variable, variable
 from hvdkit.job.record import Unbound
+from hvdkit.job.special import COMPARES, run_special, text_of, truth_of
 from hvdkit.job.terms import Term
 
 
@@ -109,7 +110,7 @@ def _is_lost(value: Value) -> bool:
 def _unary(machine: Machine, node: ast.UnaryOp) -> Value:
     value = machine.evaluate(node.operand)
     if isinstance(node.op, ast.Not):
-        return lift(machine.terms.negated, machine.condition(value))
+        return lift(machine.terms.negated, machine.condition(truth_of(machine, value, node)))
     return lift(lambda term: unary(machine.terms, type(node.op), term), value)
 
 
@@ -124,11 +125,20 @@ def _compare(machine: Machine, node: ast.Compare) -> Value:
             found = there if kind is ast.In else lift(machine.terms.negated, there)
             result = lift(machine.terms.both, result, found)
             continue
-        inside = held(machine, right) if kind in (ast.In, ast.NotIn) else right
-        found = lift(lambda a, b, kind=kind: compared(machine.terms, kind, a, b), left, inside)
+        found = _compared(machine, node, kind, left, right)
         result = lift(machine.terms.both, result, found)
         left = right
     return result
+
+
+def _compared(machine: Machine, node: ast.Compare, kind: type, left: Value, right: Value) -> Value:
+    """One comparison: by a method of the program's, where the left side is an object that has one."""
+    if isinstance(left, Term) and kind in COMPARES:
+        found = run_special(machine, left, (COMPARES[kind],), (right,), node)
+        if found is not None:
+            return machine.condition(found)
+    inside = held(machine, right) if kind in (ast.In, ast.NotIn) else right
+    return lift(lambda a, b: compared(machine.terms, kind, a, b), left, inside)
 
 
 def _bool(machine: Machine, node: ast.BoolOp) -> Value:
@@ -144,13 +154,14 @@ def _decided(machine: Machine, is_and: bool, parts: list[ast.expr]) -> Value:
     def rest() -> Value:
         return _decided(machine, is_and, parts[1:])
 
+    test = truth_of(machine, first, parts[0])
     if is_and:
-        return machine.choose(first, rest, lambda: first)
-    return machine.choose(first, lambda: first, rest)
+        return machine.choose(test, rest, lambda: first)
+    return machine.choose(test, lambda: first, rest)
 
 
 def _conditional(machine: Machine, node: ast.IfExp) -> Value:
-    test = machine.evaluate(node.test)
+    test = truth_of(machine, machine.evaluate(node.test), node.test)
     return machine.choose(test, lambda: machine.evaluate(node.body), lambda: machine.evaluate(node.orelse))
 
 
@@ -214,7 +225,12 @@ def _subscript(machine: Machine, node: ast.Subscript) -> Value:
     if _is_environment(holder):
         machine.risks += 1  # where there is no job
         return variable(machine, key, None)
-    return machine.each(holder, lambda term: get_item(machine, term, key))
+
+    def of(term: Term) -> Value:
+        own = run_special(machine, term, ("__getitem__",), (key,), node)
+        return get_item(machine, term, key) if own is None else own
+
+    return machine.each(holder, of)
 
 
 def _is_environment(value: Value) -> bool:
@@ -241,7 +257,7 @@ def _text(machine: Machine, node: ast.JoinedStr) -> Value:
 
 
 def _formatted(machine: Machine, node: ast.FormattedValue) -> Value:
-    value = machine.evaluate(node.value)
+    value = text_of(machine, machine.evaluate(node.value), node)
     return value if node.format_spec is None else machine.site("formatted", node, value)
 
 
@@ -269,7 +285,7 @@ def _yield(machine: Machine, node: ast.Yield) -> Value:
 def _yield_from(machine: Machine, node: ast.YieldFrom) -> Value:
     value = machine.evaluate(node.value)
     if machine.frame.receive is not None:
-        machine.frame.receive(machine.site("each", node, value))
+        run_over(machine, node, value, machine.frame.receive)
     return machine.site("sent in", node)
 
 

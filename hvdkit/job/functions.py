@@ -13,6 +13,7 @@ from hvdkit.job.containers import KEYS, make_tuple, new, set_item
 from hvdkit.job.machine import Machine
 from hvdkit.job.store import Frame
 from hvdkit.job.terms import Term
+from hvdkit.job.training import statistics
 
 Function = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda]
 RESULT, LEFT = ":result", ":left"
@@ -38,6 +39,7 @@ def run_function(
     node, outer, defaults = term.parts
     assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
     assert isinstance(outer, Frame) and isinstance(defaults, Term)
+    machine.record.ran.add(node)
     frame = Frame(outer.module, outer, node, machine.gate)
     frame.jumps.append((frame, LEFT))
     machine.store.put((frame, LEFT), machine.terms.false)
@@ -222,7 +224,7 @@ def call_object(machine: Machine, term: Term, given: Arguments, site: ast.AST) -
     own = of_class(machine, term.parts[0], "__call__") if isinstance(term.parts[0], Term) else None
     if own is not None:
         return machine.each(own, lambda member: machine.call(bound(machine, member, term, site), given, site))
-    return machine.site("call", site, term, *given)
+    return machine.site("call", site, term, *given, *statistics(machine, term))
 
 
 def call_super(machine: Machine, term: Term, given: Arguments, site: ast.AST) -> Value:

@@ -81,6 +81,7 @@ def run_module(machine: Machine, module: Module, name: str) -> None:
     machine.frame = module.frame
     module.frame.gate = machine.gate
     machine.allow(module.tree)
+    machine.record.ran.add(module.tree)
     machine.store.put((module.frame, "__name__"), machine.terms.const(name))
     machine.execute(module.tree.body)
     machine.loops = loops

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from typing import Any, Callable
 
 from hvdkit.job.arguments import Arguments
 from hvdkit.job.builtins import BUILTINS
 from hvdkit.job.columns import RANKS, Value, columns, lift
-from hvdkit.job.containers import held
+from hvdkit.job.containers import ITEMS, held, new
 from hvdkit.job.machine import Machine
 from hvdkit.job.names import assign
 from hvdkit.job.processes import number, variable
 from hvdkit.job.randomness import draw, draw_by, make_state, seed, state_key
-from hvdkit.job.record import Written
+from hvdkit.job.record import Read, Written
 from hvdkit.job.terms import Term
-from hvdkit.job.training import AVERAGES, CLASS, from_root, make, meet, send_weights, set_weights, share
+from hvdkit.job.training import (
+    AVERAGES,
+    CLASS,
+    average_by,
+    from_root,
+    make,
+    meet,
+    send_weights,
+    set_weights,
+    share,
+    statistics,
+)
 from hvdkit.library import effect
 from hvdkit.library.effects import (
     Asks,
@@ -46,7 +58,9 @@ def call_library(machine: Machine, term: Term, given: Arguments, site: ast.AST) 
     name = str(term.parts[0])
     builtin = BUILTINS.get(name)
     if builtin is not None:
+        give(machine, given.named.values())
         return builtin(machine, given, site)
+    give(machine, given)
     if name in ("os.environ.get", "os.getenv"):
         return variable(machine, given.positional[0], given.get(1, "default")) if given.positional else term
     if name == "functools.wraps":
@@ -57,6 +71,12 @@ def call_library(machine: Machine, term: Term, given: Arguments, site: ast.AST) 
     return _EFFECTS[type(found)](machine, found, term, given, site)
 
 
+def give(machine: Machine, values: Iterable[Value]) -> None:
+    """Remember what a library was given, which it may call."""
+    for value in values:
+        machine.given.update(columns(value))
+
+
 def decorate(machine: Machine, term: Term, given: Arguments, site: ast.AST) -> Value:
     """Call what only gives a function another name: `functools.wraps(f)(g)`."""
     return given.get(0) or machine.terms.none
@@ -65,12 +85,20 @@ def decorate(machine: Machine, term: Term, given: Arguments, site: ast.AST) -> V
 def unknown(machine: Machine, term: Term, given: Arguments, site: ast.AST) -> Value:
     """A call that no table has: a term of its arguments. What it is given it may call."""
     machine.risks += 1
+    machine.given.add(term)
     for value in given:
         machine.record.handed.update(columns(value))
         if isinstance(value, Term) and value.kind in CALLED:
             with machine.maybe(site, "called", value):
                 machine.call(value, Arguments([], more=True), site)
     return machine.site("call", site, term, *contents(machine, given))
+
+
+def call_made(machine: Machine, term: Term, given: Arguments, site: ast.AST) -> Value:
+    """Call an object of a library: of a model, its forward pass, which its statistics are a part of."""
+    found = unknown(machine, term, given, site)
+    seen = statistics(machine, term)
+    return machine.site("call", site, found, *seen) if seen else found
 
 
 def _draws(machine: Machine, found: Draws, term: Term, given: Arguments, site: ast.AST) -> Value:
@@ -145,15 +173,24 @@ def _sends(machine: Machine, found: Sends, term: Term, given: Arguments, site: a
     if found.weights:
         for each in {term for value in given for term in columns(value)}:
             send_weights(machine, each)
-        return from_root(first)
+        return _received(machine, first, site)
     if found.gives == "nothing":
         return machine.terms.none
     if found.gives == "own":
         return machine.site("call", site, term, *given)
-    agreed = from_root(first) if found.gives == "root" else _agreed(machine, site, first)
+    agreed = _received(machine, first, site) if found.gives == "root" else _agreed(machine, site, first)
     if found.in_place and given.nodes and not isinstance(given.nodes[0], ast.Starred):
         _put_back(machine, given.nodes[0], agreed)
     return agreed
+
+
+def _received(machine: Machine, value: Value, site: ast.AST) -> Value:
+    """What the root sends: of a list, one that holds what the root's does."""
+    if not isinstance(value, Term) or value.kind not in ("list", "set"):
+        return from_root(value)
+    made = new(machine, value.kind, site)
+    machine.write((made, ITEMS), from_root(held(machine, value)))
+    return made
 
 
 def _agreed(machine: Machine, site: ast.AST, value: Value) -> Value:
@@ -172,6 +209,9 @@ def _put_back(machine: Machine, node: ast.expr, value: Value) -> None:
 
 def _reads(machine: Machine, found: Reads, term: Term, given: Arguments, site: ast.AST) -> Value:
     machine.risks += 1
+    path = given.get(0)
+    if path is not None:
+        machine.record.read.append(Read(machine.place(site), path, machine.active))
     return machine.site("call", site, term, *contents(machine, Arguments(given.positional[:1])))
 
 
@@ -180,8 +220,7 @@ def _wraps(machine: Machine, found: Wraps, term: Term, given: Arguments, site: a
     if value is None:
         return machine.site("call", site, term, *given)
     if found.averages:
-        for each in {*columns(value)}:
-            machine.set_attribute(each, AVERAGES, machine.terms.true)
+        average_by(machine, value)
     return held(machine, value) if found.copies else value
 
 

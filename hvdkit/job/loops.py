@@ -7,16 +7,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Callable, Union
 
+from hvdkit.job.attributes import class_of, lineage
 from hvdkit.job.columns import RANKS, Value, alike, columns, lift
 from hvdkit.job.containers import ITEMS, KEYS, counted, elements, held, make_tuple, new, set_item
 from hvdkit.job.functions import run_generator
 from hvdkit.job.machine import Machine
 from hvdkit.job.names import assign
 from hvdkit.job.processes import numbered
-from hvdkit.job.record import Pass
+from hvdkit.job.record import Pass, is_sampler
+from hvdkit.job.special import iterated, run_special, truth_of
 from hvdkit.job.store import Frame, Key
 from hvdkit.job.terms import Term, Terms
-from hvdkit.job.training import epoch_of, is_loader, share_of
+from hvdkit.job.training import GIVEN, epoch_of, is_loader, share_of
 
 For = Union[ast.For, ast.AsyncFor]
 BROKE, SKIPPED = ":broke", ":skipped"
@@ -31,7 +33,7 @@ def run_for(machine: Machine, node: For) -> None:
         assign(machine, node.target, value)
         machine.execute(node.body)
 
-    _loop(machine, node, lambda body: _over(machine, node, iterable, body), turn)
+    _loop(machine, node, lambda body: run_over(machine, node, iterable, body), turn)
     if node.orelse:
         machine.execute(node.orelse)
 
@@ -40,7 +42,7 @@ def run_while(machine: Machine, node: ast.While) -> None:
     """`while test:`"""
 
     def turn(value: Value) -> None:
-        test = machine.evaluate(node.test)
+        test = truth_of(machine, machine.evaluate(node.test), node.test)
         left = (machine.frame, (BROKE, node))
         machine.fork(test, lambda: machine.execute(node.body), lambda: machine.jump(left))
 
@@ -84,8 +86,9 @@ def _loop(machine: Machine, node: ast.stmt, iterate: Callable[[Turn], None], tur
         machine.close_gate(frame)
 
 
-def _over(machine: Machine, node: ast.AST, iterable: Value, body: Turn) -> None:
+def run_over(machine: Machine, node: ast.AST, iterable: Value, body: Turn) -> None:
     """Run a body for what is iterated over."""
+    iterable = iterated(machine, iterable, node)
     known = elements(machine, iterable)
     if known is not None:
         one_by_one(machine, known, body)
@@ -155,10 +158,37 @@ def begins(machine: Machine, node: ast.AST, iterable: Value) -> None:
     for term in {columns(iterable)[rank] for rank in RANKS}:
         for inner in _wrapped(term):
             if is_loader(inner):
+                given = _given_by(machine, inner, node)
+                if given is not None:
+                    machine.write((inner, GIVEN), given)
                 epoch, told = epoch_of(machine, inner)
                 share = share_of(machine, inner)
                 found = Pass(machine.place(node), inner, iterable, share, machine.loops, epoch, told)
                 machine.record.passes.append(found)
+
+
+def _given_by(machine: Machine, loader: Term, site: ast.AST) -> Value | None:
+    """What the program's own sampler, or a data set that is iterated over, gives a loader."""
+    none = machine.terms.none
+    dataset = machine.read((loader, "dataset")) or none
+    samplers = [machine.read((loader, name)) or none for name in ("sampler", "batch_sampler")]
+    asked = [each for each in ([dataset] if _is_iterable(dataset) else samplers) if isinstance(each, Term)]
+    given = (run_special(machine, source, ("__iter__",), (), site) for source in asked)
+    value = next((each for each in given if each is not None), None)
+    if value is None:
+        return None
+    if not isinstance(value, Term) or value.kind != "generator":
+        return lift(lambda *both: machine.terms.make("given", *both), dataset, held(machine, value))
+    found: list[Value] = []
+    run_generator(machine, value, site, lambda item: found.extend((item, machine.active)))
+    return lift(lambda *all_of: machine.terms.make("given", *all_of), dataset, *found)
+
+
+def _is_iterable(dataset: Value) -> bool:
+    """Whether a data set of the program has no numbers of samples, and is iterated over instead."""
+    if not isinstance(dataset, Term) or dataset.kind != "object":
+        return False
+    return any(str(base.parts[0]).endswith("IterableDataset") for base in lineage(class_of(dataset)))
 
 
 def _wrapped(term: Term) -> list[Term]:
@@ -185,11 +215,12 @@ def _element(machine: Machine, node: ast.AST, term: Term, process: Term) -> Term
         return terms.make("tuple", *(_element(machine, node, part, process) for part in term.inner))
     if term.kind == "enumerate":
         return terms.make("tuple", terms.make("each", node), _element(machine, node, term.inner[0], process))
-    if is_loader(term):
-        place = process.parts[0]
-        assert isinstance(place, int)
-        return terms.make("each", node, term, columns(share_of(machine, term))[place])
-    return terms.make("each", node, term)
+    if is_sampler(term):
+        return terms.make("each", node, term, process)
+    place = process.parts[0]
+    assert isinstance(place, int)
+    shares = [columns(share_of(machine, each))[place] for each in _wrapped(term) if is_loader(each)]
+    return terms.make("each", node, term, *shares)
 
 
 def _twice(machine: Machine, node: ast.AST, value: Value, body: Turn) -> None:
@@ -264,7 +295,7 @@ class _Comprehension:
             self._element()
             return True
         clause = generators[place]
-        iterable = machine.evaluate(clause.iter)
+        iterable = iterated(machine, machine.evaluate(clause.iter), node)
         machine.frame = self.frame
         known = elements(machine, iterable)
         seen = [known is not None and all(there is machine.terms.true for _, there in known)]
@@ -273,7 +304,8 @@ class _Comprehension:
             assign(machine, clause.target, value)
             test: Value = machine.terms.true
             for each in clause.ifs:
-                test = lift(machine.terms.both, test, machine.condition(machine.evaluate(each)))
+                found = truth_of(machine, machine.evaluate(each), each)
+                test = lift(machine.terms.both, test, machine.condition(found))
             inner = self._where(test, lambda: self.clauses(place + 1))
             seen.append(inner and test in (machine.terms.true, machine.terms.false))
 

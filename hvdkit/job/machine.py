@@ -65,6 +65,7 @@ class Machine(Knowledge):
         self.losses: dict[Value, bool] = {}  # those of backward passes, and whether these average gradients
         self.trained: dict[Term, None] = {}  # what has weights and was used in a backward pass
         self.copies: dict[Term, None] = {}  # what was given weights after it was made
+        self.given: set[Term] = set()  # what a library was given, and what was called that is not known
         self.by_xla: set[object] = set()  # the functions that XLA compiles
         self.modules: dict[str, Module] = {}
         self.started: set[str] = set()  # the modules that were run

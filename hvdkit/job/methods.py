@@ -20,25 +20,27 @@ from hvdkit.job.containers import (
     make_tuple,
     set_item,
 )
-from hvdkit.job.libraries import CALLED, contents, is_writing, unknown, write_file
+from hvdkit.job.libraries import CALLED, contents, give, is_writing, unknown, write_file
 from hvdkit.job.machine import Machine
 from hvdkit.job.processes import ENVIRONMENT, variable
 from hvdkit.job.randomness import STATE, draw, draw_numbers, draw_order, state_key
-from hvdkit.job.terms import Term, within
+from hvdkit.job.terms import Term
 from hvdkit.job.training import (
     AVERAGES,
     EPOCH,
-    HOLDERS,
     backward,
+    change_by,
     copied,
+    is_of_optimizer,
     meet,
+    move,
+    overwrite,
     parts,
     root,
-    set_by,
     set_weights,
     snapshot,
 )
-from hvdkit.library.methods import DRAWN_IN_PLACE, IN_PLACE, SAME, WEIGHTS_OF
+from hvdkit.library.methods import DRAWN_IN_PLACE, IN_PLACE, MOVES, REPLACES, SAME, WEIGHTS_OF
 
 Method = Callable[[Machine, Term, Arguments, ast.AST], Value]
 # Of a text, without those that may give a long one.
@@ -77,12 +79,16 @@ def call_method(machine: Machine, term: Term, given: Arguments, site: ast.AST) -
     if container is not None:
         return container(machine, holder, given, site)
     method = METHODS.get(name)
+    give(machine, given)
     if method is not None:
         return method(machine, holder, given, site)
     if holder.kind == "const" and name in (*OF_TEXT, "join") and isinstance(holder.parts[0], str):
         return _of_text(machine, holder, name, given, site)
     if holder.kind == "made" and holder.parts[0] == "state" and name not in ("get_state", "set_state"):
         return _of_state(machine, holder, name, given, site)
+    if holder.kind != "made" and is_of_optimizer(holder):
+        for value in given:
+            change_by(machine, value, site)
     return unknown(machine, term, given, site)
 
 
@@ -102,7 +108,7 @@ def call_alike(machine: Machine, callee: Split, given: Arguments, site: ast.AST)
     if name == "backward":
         backward(machine, holder, site)
         return machine.terms.none
-    if METHODS.get(name) is _same:
+    if METHODS.get(name) in (_same, _moved):
         return holder
     if name in METHODS or any(isinstance(value, Term) and value.kind in CALLED for value in given):
         return None
@@ -143,6 +149,12 @@ def _backward(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -
 
 
 def _same(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
+    return holder
+
+
+def _moved(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
+    """`model.to(device)`: the object itself."""
+    move(machine, holder, make_tuple(machine, [*given]), site)
     return holder
 
 
@@ -195,25 +207,15 @@ def _step(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Va
         if machine.read((term, AVERAGES)) is machine.terms.true:
             meet(machine, "gradients", site)
             break
-    if holder.kind == "made" and holder.parts[0] == "scheduler" and given.positional:
-        set_by(machine, given.positional[0], site)
+    if holder.kind == "made" and holder.parts[0] == "scheduler":
+        change_by(machine, given.get(0) or machine.terms.none, site)
     return machine.site("call", site, holder)
 
 
 def _in_place(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
     """`parameter.data.copy_(other)` and the like."""
-    if parts(machine, root(holder)):
-        before = snapshot(machine, holder) or machine.terms.unset
-        others = [(snapshot(machine, value) if isinstance(value, Term) else None) or value for value in given]
-        name = site.func.attr if isinstance(site, ast.Call) and isinstance(site.func, ast.Attribute) else ""
-        inside = {part for value in given for term in columns(value) for part in within(term)}
-        keeps, own = root(holder) in inside, {*parts(machine, root(holder))}
-        if any(not own.issuperset(parts(machine, part)) for part in inside if part.kind in HOLDERS):
-            copied(machine, holder)
-        of = others if name == "copy_" or (name == "assign" and not keeps) else [before, *others]
-        set_weights(
-            machine, holder, lift(lambda *terms: machine.terms.make("moved", site, *terms), *of), site
-        )
+    name = site.func.attr if isinstance(site, ast.Call) and isinstance(site.func, ast.Attribute) else ""
+    overwrite(machine, holder, [*given], site, keeps=name not in REPLACES)
     return holder
 
 
@@ -382,6 +384,7 @@ METHODS: dict[str, Method] = {
     "open": _open,
     "clone": _clone,
     **dict.fromkeys(SAME, _same),
+    **dict.fromkeys(MOVES, _moved),
     **dict.fromkeys(WEIGHTS_OF, _weights_of),
     **dict.fromkeys(IN_PLACE, _in_place),
     **dict.fromkeys(DRAWN_IN_PLACE, _drawn_in_place),

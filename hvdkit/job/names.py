@@ -9,9 +9,10 @@ from hvdkit.job.attributes import set_attribute
 from hvdkit.job.columns import Value, lift
 from hvdkit.job.containers import held, set_item
 from hvdkit.job.machine import Machine
+from hvdkit.job.special import run_special
 from hvdkit.job.store import Frame
 from hvdkit.job.terms import Term
-from hvdkit.job.training import is_of_optimizer, set_by
+from hvdkit.job.training import change_by, is_of_optimizer, overwrite, share_statistics
 
 
 def lookup(machine: Machine, name: str) -> Value:
@@ -44,6 +45,10 @@ def assign(machine: Machine, target: ast.expr, value: Value) -> None:
         holder = machine.evaluate(target.value)
 
         def put(term: Term) -> Value:
+            if target.attr == "__class__":
+                share_statistics(machine, term)
+            if target.attr == "data":
+                overwrite(machine, term, [value], target, keeps=False)
             set_attribute(machine, term, target.attr, value, target)
             return machine.terms.none
 
@@ -53,8 +58,9 @@ def assign(machine: Machine, target: ast.expr, value: Value) -> None:
 
         def put_item(term: Term) -> Value:
             if is_of_optimizer(term):
-                set_by(machine, value, target)
-            set_item(machine, term, key, value)
+                change_by(machine, value, target)
+            if run_special(machine, term, ("__setitem__",), (key, value), target) is None:
+                set_item(machine, term, key, value)
             return machine.terms.none
 
         machine.each(holder, put_item)

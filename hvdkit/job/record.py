@@ -81,7 +81,8 @@ class Pass:
     """One pass over a loader. loops: those around it, outermost first.
 
     over: what is iterated, which may wrap the loader. share: what tells apart what each process loads.
-    epoch: the argument of set_epoch, which was called at `told`; None where it was not, or need not be.
+    epoch: what its order is drawn from: the argument of set_epoch, which was called at `told`, with the
+    sampler's seed if it has one; None where it has no order that an epoch decides.
     """
 
     place: Place
@@ -95,11 +96,15 @@ class Pass:
 
 @dataclass(frozen=True)
 class Setting:
-    """What an optimizer is given to go by: a rate, or the metric that a scheduler decides by."""
+    """What an optimizer is given to go by: a rate, or the metric that a scheduler decides by.
+
+    changes: whether processes that do not come here keep what they had; else they have no such optimizer.
+    """
 
     place: Place
     value: Value
     active: Value
+    changes: bool = False
 
 
 @dataclass(frozen=True)
@@ -108,6 +113,23 @@ class Met:
 
     place: Place
     name: str
+    active: Value
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A move of a model whose optimizer averages already. active: the condition of each process."""
+
+    place: Place
+    active: Value
+
+
+@dataclass(frozen=True)
+class Read:
+    """A file that is read. active: the condition under which each process reads it."""
+
+    place: Place
+    path: Value
     active: Value
 
 
@@ -129,9 +151,13 @@ class Record:
     weights: list[Weights] = field(default_factory=list)
     passes: list[Pass] = field(default_factory=list)
     settings: list[Setting] = field(default_factory=list)
+    moved: list[Moved] = field(default_factory=list)
+    read: list[Read] = field(default_factory=list)
     met: list[Met] = field(default_factory=list)
     trained: list[Value] = field(default_factory=list)  # the losses of all backward passes
     handed: set[Term] = field(default_factory=set)  # what a call that no table has was given
+    ran: set[ast.AST] = field(default_factory=set)  # the modules and functions whose code was run
+    escaped: set[ast.AST] = field(default_factory=set)  # the functions that a library may call
     calls: dict[ast.AST, list[tuple[Value, Value]]] = field(default_factory=dict)  # with path and gate
     loaded: list[Loaded] = field(default_factory=list)
     unbound: list[Unbound] = field(default_factory=list)
@@ -146,8 +172,9 @@ def is_trained(record: Record, found: Pass) -> bool:
     """Whether a loss is computed of what a pass gives; of one by iter(), next() gives it elsewhere."""
     site = found.place[1]
     return any(
-        found.loader in term.parts and (term.parts[0] is site or isinstance(site, ast.Call))
+        found.loader in within(term)
         for term in trained_on(record)
+        if term.parts[0] is site or isinstance(site, ast.Call)
     )
 
 

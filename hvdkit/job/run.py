@@ -7,10 +7,11 @@ from collections.abc import Hashable, Mapping
 
 from hvdkit.job.arguments import Arguments
 from hvdkit.job.columns import Value
+from hvdkit.job.escapes import escaped
 from hvdkit.job.expressions import EXPRESSIONS
 from hvdkit.job.functions import call_bound, call_class, call_function, call_object, call_partial
 from hvdkit.job.imports import run_module
-from hvdkit.job.libraries import call_library, compile_later, decorate, unknown
+from hvdkit.job.libraries import call_library, call_made, compile_later, decorate, unknown
 from hvdkit.job.machine import STEPS_OF_A_LINE, TERMS_OF_A_LINE, Call, CannotFollow, Find, Machine
 from hvdkit.job.methods import call_alike, call_method
 from hvdkit.job.randomness import start
@@ -60,6 +61,7 @@ def _end(machine: Machine) -> None:
     """What is there at the end of a run."""
     machine.record.trace = machine.store.values.get(TRACE)
     machine.record.loaded += loaded(machine)
+    machine.record.escaped |= escaped(machine)
     for part in {**machine.trained, **machine.copies}:
         check_weights(machine, part)
 
@@ -80,6 +82,7 @@ CALLS: dict[str, Call] = {
     "partial": call_partial,
     "class": call_class,
     "object": call_object,
+    "made": call_made,
     "library": call_library,
     "decorator": decorate,
     "compiler": compile_later,

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from typing import Callable
 
 from hvdkit.job.arguments import Arguments
-from hvdkit.job.columns import Value, lift
+from hvdkit.job.columns import Value, columns, lift
 from hvdkit.job.containers import extend, make_tuple
+from hvdkit.job.escapes import is_of_library
 from hvdkit.job.expressions import operate
 from hvdkit.job.functions import LEFT, RESULT
 from hvdkit.job.imports import import_from, import_modules
@@ -16,6 +17,7 @@ from hvdkit.job.loops import leave_loop, run_for, run_while
 from hvdkit.job.machine import Machine
 from hvdkit.job.names import assign, bind
 from hvdkit.job.patterns import run_match
+from hvdkit.job.special import truth_of
 from hvdkit.job.store import Frame
 from hvdkit.job.terms import Term
 from hvdkit.job.trying import run_try, run_with
@@ -44,11 +46,13 @@ def _decorated(machine: Machine, node: ast.expr, value: Value) -> Value:
         return _with_setter(machine, node, value)
     decorator = machine.evaluate(node)
     if isinstance(decorator, Term) and decorator.kind == "call":
+        machine.record.handed.update(columns(value))
         return value  # a library's, with arguments
     name = str(decorator.parts[0]) if isinstance(decorator, Term) and decorator.kind == "library" else ""
     if name in DESCRIPTORS:
         return lift(lambda term: machine.terms.make(DESCRIPTORS[name], term), value)
     if name and name not in CALLED:
+        machine.record.handed.update(columns(value))
         return value  # a library's: what it gives calls the function
     return machine.call(decorator, Arguments([value]), node)
 
@@ -74,6 +78,7 @@ def _class(machine: Machine, node: ast.ClassDef) -> None:
     machine.frame = frame
     machine.execute(node.body)
     machine.frame = outer
+    machine.record.handed.update(each for each in columns(value) if is_of_library(each))
     for decorator in reversed(node.decorator_list):
         made = _decorated(machine, decorator, value)
         value = made if _is_class(made) else value
@@ -116,7 +121,7 @@ def _read(target: ast.expr) -> ast.expr:
 
 
 def _if(machine: Machine, node: ast.If) -> None:
-    test = machine.evaluate(node.test)
+    test = truth_of(machine, machine.evaluate(node.test), node.test)
     machine.fork(test, lambda: machine.execute(node.body), lambda: machine.execute(node.orelse))
 
 
@@ -135,7 +140,8 @@ def _raise(machine: Machine, node: ast.Raise) -> None:
 
 
 def _assert(machine: Machine, node: ast.Assert) -> None:
-    machine.fork(machine.evaluate(node.test), lambda: None, machine.stop)
+    test = truth_of(machine, machine.evaluate(node.test), node.test)
+    machine.fork(test, lambda: None, machine.stop)
 
 
 def _delete(machine: Machine, node: ast.Delete) -> None:

@@ -7,14 +7,18 @@ from collections.abc import Hashable, Iterator, Sequence
 
 from hvdkit.job.arguments import Arguments
 from hvdkit.job.columns import RANKS, Value, alike, columns, joined, lift
-from hvdkit.job.containers import ITEMS, KEYS
+from hvdkit.job.containers import ITEMS, KEYS, elements, make_tuple
 from hvdkit.job.machine import Machine
 from hvdkit.job.processes import number
 from hvdkit.job.randomness import draw, state_key
-from hvdkit.job.record import Loaded, Met, Place, Setting, Weights, is_sampler
+from hvdkit.job.record import Loaded, Met, Moved, Place, Setting, Weights, is_sampler
 from hvdkit.job.terms import Term, within
 
 WEIGHTS, EPOCH, AVERAGES, ARGUMENTS, CLASS = ":weights", ":epoch", ":averages", ":arguments", ":class"
+STATISTICS = ":statistics"  # of a layer that normalizes batches, each rank's own
+SHARED = "statistics of all ranks"
+HOOKED, PUT = ":hooked", ":put"  # whether parameters have Horovod's hooks, and where they were moved to
+GIVEN = ":given"  # what the program's own sampler gives a loader
 TRACE = ("collectives", "")
 PARAMETERS = {
     "loader": ("dataset", "batch_size", "shuffle", "sampler", "batch_sampler"),
@@ -22,6 +26,7 @@ PARAMETERS = {
     "optimizer": ("params",),
 }
 
+SCHEDULES = ("function", "bound", "partial")  # functions of the number of a step
 HOLDERS = ("object", "made", "list", "dict", "tuple")  # what may be a model, or several
 
 
@@ -37,9 +42,11 @@ def make(machine: Machine, kind: str, given: Arguments, site: ast.AST, state: st
         of = given.get(0, "data")
         drawn = of if kind == "parameter" and of is not None else draw(machine, state_key(state), site)
         machine.write((made, WEIGHTS), drawn)
-    if kind == "optimizer":
+    if kind == "norm":
+        machine.write((made, STATISTICS), machine.terms.make("no statistics"))
+    if kind in ("optimizer", "scheduler"):
         for value in (*given.positional[1:], *given.named.values()):
-            set_by(machine, value, site)
+            set_by(machine, _scheduled(machine, value, site), site)
     if kind == "parts":
         machine.set_attribute(
             made,
@@ -67,6 +74,9 @@ def is_loader(term: Term) -> bool:
 
 def share_of(machine: Machine, loader: Term) -> Value:
     """What tells apart what each process loads, as far as it is known."""
+    given = machine.read((loader, GIVEN))
+    if given is not None:
+        return given
     sampler = machine.read((loader, "sampler")) or machine.read((loader, "batch_sampler"))
     if sampler is not None and sampler is not machine.terms.none:
         if is_sampler(sampler):
@@ -81,7 +91,10 @@ def share_of(machine: Machine, loader: Term) -> Value:
 
 
 def epoch_of(machine: Machine, loader: Term) -> tuple[Value | None, Place | None]:
-    """What set_epoch was called with for the sampler of a loader, and where; None where nothing is set."""
+    """What the order of a sampler is drawn from, its seed and its epoch, and where that was set last.
+
+    None where the loader has no order of a sampler.
+    """
     sampler = machine.read((loader, "sampler"))
     if not isinstance(sampler, Term) or not is_sampler(sampler):
         return None, None
@@ -90,7 +103,11 @@ def epoch_of(machine: Machine, loader: Term) -> tuple[Value | None, Place | None
     told = machine.told.get(sampler)
     if told is None and not machine.record.handed.isdisjoint((loader, sampler)):
         return None, None  # who was given it may do so
-    return machine.read((sampler, EPOCH)) or machine.terms.unset, told
+    epoch = machine.read((sampler, EPOCH)) or machine.terms.unset
+    seed = machine.read((sampler, "seed"))
+    if seed is None:
+        return epoch, told
+    return lift(lambda *both: machine.terms.make("order", *both), seed, epoch), told
 
 
 def root(term: Term) -> Term:
@@ -103,8 +120,8 @@ def root(term: Term) -> Term:
     return term
 
 
-def parts(machine: Machine, term: Term) -> list[Term]:
-    """A model and all inside of it that has weights."""
+def parts(machine: Machine, term: Term, of: str = WEIGHTS) -> list[Term]:
+    """A model and all inside of it that has weights, or statistics."""
     found: dict[Term, None] = {}
     seen: set[Term] = set()
     waiting = [term]
@@ -113,7 +130,7 @@ def parts(machine: Machine, term: Term) -> list[Term]:
         if holder in seen:
             continue
         seen.add(holder)
-        if (holder, WEIGHTS) in machine.store.values:
+        if (holder, of) in machine.store.values:
             found[holder] = None
         waiting += _held_by(machine, holder)
     return [*found]
@@ -124,6 +141,9 @@ def _held_by(machine: Machine, holder: Term) -> Iterator[Term]:
     if holder.kind not in ("object", "made"):
         yield from holder.inner
     names: list[Hashable] = [*machine.members.get(holder, ())]
+    if holder.kind == "arguments":
+        count = holder.parts[2]
+        names += range(count) if isinstance(count, int) else ()
     if holder.kind in ("list", "set"):
         names.append(ITEMS)
     if holder.kind == "dict":
@@ -156,6 +176,20 @@ def set_weights(machine: Machine, term: Term, value: Value, site: ast.AST) -> No
         machine.changed[part] = machine.place(site)
 
 
+def overwrite(machine: Machine, term: Term, values: Sequence[Value], site: ast.AST, keeps: bool) -> None:
+    """Write values over weights. keeps: whether what was there before is a part of what is there then."""
+    own = {*parts(machine, root(term))}
+    if not own:
+        return
+    made_of = dict.fromkeys(part for value in values for each in columns(value) for part in within(each))
+    holders = [part for part in made_of if part.kind in HOLDERS and parts(machine, part)]
+    if any(not own.issuperset(parts(machine, part)) for part in holders):
+        copied(machine, term)
+    now = [snapshot(machine, part) for part in (*([term] if keeps else ()), *holders)]
+    of = [*values, *(weights for weights in now if weights is not None)]
+    set_weights(machine, term, lift(lambda *all_of: machine.terms.make("moved", site, *all_of), *of), site)
+
+
 def copied(machine: Machine, term: Term) -> None:
     """Remember a copy of other weights, which have to be the same on all ranks even if it is not trained."""
     machine.copies.update(dict.fromkeys(parts(machine, root(term))))
@@ -163,10 +197,51 @@ def copied(machine: Machine, term: Term) -> None:
 
 def send_weights(machine: Machine, term: Term) -> None:
     """Give all ranks rank 0's weights, of all models that an argument is made of."""
-    for part in parts(machine, term):
-        weights = machine.read((part, WEIGHTS))
-        if weights is not None:
-            machine.write((part, WEIGHTS), from_root(weights))
+    for key in (WEIGHTS, STATISTICS):
+        for part in parts(machine, term, key):
+            value = machine.read((part, key))
+            if value is not None:
+                machine.write((part, key), from_root(value))
+
+
+def average_by(machine: Machine, optimizer: Value) -> None:
+    """An optimizer averages from here on: by hooks of the parameters that it has."""
+    for each in {*columns(optimizer)}:
+        machine.set_attribute(each, AVERAGES, machine.terms.true)
+        for term in {*columns(machine.read((each, "params")) or machine.terms.none)}:
+            for part in parts(machine, term):
+                machine.write((part, HOOKED), machine.terms.true)
+
+
+def move(machine: Machine, model: Term, to: Value, site: ast.AST) -> None:
+    """A model is moved, to where it is not yet: hooks of its parameters are lost."""
+    if model.kind not in ("object", "made"):
+        return
+    found = parts(machine, model)
+    hooked = any((part, HOOKED) in machine.store.values for part in found)
+    if hooked and any(machine.read((part, PUT)) is not to for part in found):
+        machine.record.moved.append(Moved(machine.place(site), machine.active))
+    for part in found:
+        machine.write((part, PUT), to)
+
+
+def _gather(machine: Machine, model: Term, site: ast.AST) -> None:
+    """A model sees samples in training: each rank its own, unless a layer shares what it has seen."""
+    for part in parts(machine, model, STATISTICS):
+        if machine.read((part, STATISTICS)) is not machine.terms.make(SHARED):
+            machine.write((part, STATISTICS), machine.own("what BatchNorm has seen", site))
+
+
+def share_statistics(machine: Machine, term: Term) -> None:
+    """`layer.__class__ = SyncBatchNorm`: the layers of a model compute their statistics together."""
+    for part in parts(machine, root(term), STATISTICS):
+        machine.write((part, STATISTICS), machine.terms.make(SHARED))
+
+
+def statistics(machine: Machine, model: Term) -> list[Value]:
+    """What a model has gathered of the samples that it was trained on."""
+    found = parts(machine, model, STATISTICS) if model.kind in ("object", "made") else []
+    return [machine.read((part, STATISTICS)) or machine.terms.unset for part in found]
 
 
 def from_root(value: Value) -> Value:
@@ -190,6 +265,25 @@ def set_by(machine: Machine, value: Value, site: ast.AST) -> None:
     machine.record.settings.append(Setting(machine.place(site), value, machine.active))
 
 
+def change_by(machine: Machine, value: Value, site: ast.AST) -> None:
+    """Record what an optimizer goes by from here on in the processes that come here; others keep theirs."""
+    terms, active = machine.terms, machine.active
+    changed = lift(lambda here, new: terms.either(here, new, terms.unset), active, value)
+    machine.record.settings.append(Setting(machine.place(site), changed, active, changes=True))
+
+
+def _scheduled(machine: Machine, value: Value, site: ast.AST) -> Value:
+    """What a setting is in a step: of a schedule, or of a list of them, what it gives; else itself."""
+    if not isinstance(value, Term):
+        return value
+    if value.kind in SCHEDULES:
+        return machine.call(value, Arguments([machine.site("step", site)]), site)
+    inside = elements(machine, value) if value.kind == "list" else None
+    if not inside:
+        return value
+    return make_tuple(machine, [_scheduled(machine, item, site) for item, _ in inside])
+
+
 def is_of_optimizer(term: Term) -> bool:
     """Whether a term is a part of an optimizer: `optimizer.param_groups[0]`."""
     holder = root(term)
@@ -210,6 +304,7 @@ def backward(machine: Machine, loss: Value, site: ast.AST) -> None:
         for part in parts(machine, holder):
             machine.trained[part] = None
             check_weights(machine, part)
+        _gather(machine, holder, site)
         averages = averages or machine.read((holder, AVERAGES)) is machine.terms.true
     machine.losses[loss] = averages
     if averages:

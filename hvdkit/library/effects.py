@@ -100,7 +100,10 @@ class Compiles(NamedTuple):
 
 
 class Pure(NamedTuple):
-    """Gives a term of its arguments, and never fails. place: it says where something is, not what."""
+    """Gives a term of its arguments, and never fails.
+
+    place: it takes only a place or a shape of its arguments, and what it gives is the same for all of them.
+    """
 
     place: bool = False
 

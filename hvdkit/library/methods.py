@@ -4,10 +4,8 @@ from __future__ import annotations
 
 # The object itself: https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html and
 # https://docs.pytorch.org/docs/stable/tensors.html.
-SAME = (
-    *("to", "cuda", "cpu", "half", "float", "double", "bfloat16"),
-    *("eval", "train", "requires_grad_", "detach", "item", "tolist", "numpy"),
-)
+MOVES = ("to", "cuda", "cpu", "half", "float", "double", "bfloat16")
+SAME = (*("eval", "train", "requires_grad_", "detach", "item", "tolist", "numpy"),)
 # The weights themselves, and no copy. get_weights: https://keras.io/api/models/model/.
 WEIGHTS_OF = (
     *("state_dict", "parameters", "named_parameters", "buffers", "named_buffers"),
@@ -18,5 +16,6 @@ IN_PLACE = (
     *("copy_", "assign", "assign_add", "assign_sub"),
     *("mul_", "add_", "sub_", "div_", "lerp_", "zero_", "fill_"),
 )
+REPLACES = ("copy_", "assign", "zero_", "fill_")  # of these, what leave nothing of what was there
 # https://docs.pytorch.org/docs/stable/torch.html#in-place-random-sampling
 DRAWN_IN_PLACE = ("normal_", "uniform_", "bernoulli_", "exponential_", "random_", "reset_parameters")

@@ -70,8 +70,6 @@ OTHERS: dict[str, Effect] = {
     "os.makedirs": Pure(),
     "pathlib.Path": Pure(),
     "argparse.ArgumentParser": Pure(),
-    "print": Pure(),
-    "copy.copy": Wraps(0),
     "multiprocessing.Process": Pure(),
     "asyncio.run": Wraps(0),
     "atexit.register": Runs(),

@@ -101,6 +101,9 @@ OTHERS: dict[str, Effect] = {
     "torch.tensor": Wraps(0, "data", copies=True),
     "torch.as_tensor": Wraps(0, "data", copies=True),
     "torch.from_numpy": Wraps(0),
+    "torch.zeros_like": Pure(place=True),
+    "torch.ones_like": Pure(place=True),
+    "torch.empty_like": Pure(place=True),
     "torch.device": Pure(place=True),
     "torch.cuda.is_available": Pure(),
     "torch.cuda.device_count": Pure(),
@@ -133,6 +136,8 @@ def effect(name: str) -> Effect | None:
         return found
     module, _, last = name.rpartition(".")
     if module == "torch.nn" or module.startswith("torch.nn.modules"):
+        if last.startswith("BatchNorm"):
+            return Makes("norm")
         return Makes("layer") if last.startswith(LAYERS) else Makes("parts") if last[:1].isupper() else None
     if module == "torch.nn.init" and last in INITS:
         return Fills()

@@ -1,8 +1,8 @@
 """A network on the GPU in float16: python mixed.py {compression,scaler,bfloat16}, under Horovod's launchers.
 
 compression: gradients are sent as float16. scaler: automatic mixed precision with a GradScaler, and gradients
-that are clipped between their average and the step. bfloat16: autocast alone. Prints the loss of the first step
-and the last, and fails where it did not fall or ranks hold different weights.
+that are clipped between their average and the step. bfloat16: autocast alone. Prints the first and the last
+loss, and fails where it did not fall or ranks hold different weights.
 """
 
 import sys

@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from typing import Callable
 
 from hvdkit.conditions.as_written import compiled_by_xla, divided_to_zero, read_too_early
+from hvdkit.conditions.hooks import moved_late
 from hvdkit.conditions.meetings import unmet
 from hvdkit.conditions.objection import Objection
 from hvdkit.conditions.orders import same_orders
 from hvdkit.conditions.samples import unlike_shares
 from hvdkit.conditions.settings import unlike_settings
 from hvdkit.conditions.weights import unlike_weights
-from hvdkit.conditions.writers import several_writers
+from hvdkit.conditions.writers import several_writers, unlike_names
 from hvdkit.job.columns import alike
 from hvdkit.job.record import Place, Record
 from hvdkit.library import horovod
@@ -36,7 +37,8 @@ OBJECTING: dict[str, tuple[Objecting, ...]] = {
     "training data is sharded by rank": (unlike_shares, divided_to_zero),
     "each epoch has a different order": (same_orders,),
     "ranks start from the same weights": (unlike_weights,),
-    "files are written by rank 0 only": (several_writers,),
+    "every optimizer averages gradients": (moved_late,),
+    "files are written by rank 0 only": (several_writers, unlike_names),
     MEET: (unmet,),
     SETTINGS: (unlike_settings,),
 }

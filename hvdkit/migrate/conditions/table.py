@@ -49,7 +49,7 @@ from hvdkit.migrate.facts.optimizers.after_backward import averaged_passes
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.named_passes import passes_by_name
 from hvdkit.migrate.facts.optimizers.unknown_steps import unknown_steps
-from hvdkit.migrate.facts.programs.paper_runs import ranks_take_turns
+from hvdkit.migrate.facts.programs.paper_runs import is_divided, orders_differ, ranks_take_turns
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
 from hvdkit.migrate.facts.programs.reached_code import is_started, run_by_nobody, runs_in
 from hvdkit.migrate.facts.programs.training_paths import may_run_in, training_paths
@@ -131,6 +131,7 @@ def _sharded(facts: Facts, program: ProgramFacts) -> Answer:
         (none.names, none.node)
         for loader in loaders
         if not ranks_take_turns(facts, loader.names, loader.node)
+        if not is_divided(facts, loader.names, loader.node)
         for none in without_sampler(facts, loader)
     ]
     if empty:
@@ -200,10 +201,17 @@ def _set_epoch(facts: Facts, program: ProgramFacts) -> Answer:
         loader.node: [call for call in epoch_calls(facts, loader) if runs_in(facts, program, *call)]
         for loader in shuffling
     }
-    untold = [loader for loader in shuffling if not calls[loader.node]]
+    untold = [
+        loader
+        for loader in shuffling
+        if not calls[loader.node] and not orders_differ(facts, loader.names, loader.node)
+    ]
     if untold:
         return open_at("no set_epoch was found for the loader at {}", untold)
-    return Answer(State.PROVEN, f"set_epoch at {places(call for found in calls.values() for call in found)}")
+    told = [call for found in calls.values() for call in found]
+    if not told:
+        return Answer(State.PROVEN, f"the order of each pass is drawn anew: loader at {places(shuffling)}")
+    return Answer(State.PROVEN, f"set_epoch at {places(told)}")
 
 
 def _samplers_told(facts: Facts, program: ProgramFacts) -> Answer | None:

@@ -17,6 +17,7 @@ from hvdkit.migrate.facts.data.sharding import BATCH_SAMPLER, epoch_calls, in_or
 from hvdkit.migrate.facts.data.shares_by_hand import drawn_whole
 from hvdkit.migrate.facts.data.training_loaders import is_trained_on
 from hvdkit.migrate.facts.data.written_loaders import in_its_place, loader_name_at, made_in, may_be_none
+from hvdkit.migrate.facts.programs.paper_runs import orders_differ
 from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.facts.programs.reached_code import only_single
 from hvdkit.migrate.plan import Finding
@@ -50,6 +51,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             epoch_calls(facts, loader)
             or any(told_epoch(facts, loop) for loop in loops)
             or run_once(facts, loader)
+            or orders_differ(facts, loader.names, loader.node)
         ):
             continue
         if not loops:

@@ -9,6 +9,7 @@ from hvdkit.migrate.facts.data.training_loaders import training_loaders
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.programs.paper_runs import ranks_take_turns
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
 from hvdkit.migrate.index.names import Names
 
@@ -47,6 +48,8 @@ HARMLESS = frozenset(
 
 def drawn_whole(facts: Facts, loader: Loader) -> bool:
     """Whether every rank of a distributed program draws all of the data: no rank shares it out."""
+    if ranks_take_turns(facts, loader.names, loader.node):
+        return False
     programs = [program for program in programs_of(facts) if loader in training_loaders(facts, program)]
     return bool(programs) and all(
         program.kind == "ddp" and not shares_by_hand(facts, program) for program in programs

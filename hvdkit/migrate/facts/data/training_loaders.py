@@ -9,6 +9,7 @@ from hvdkit.migrate.facts.data.loaders import Loader, every_loader
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.programs.paper_runs import only_evaluates
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.programs.training_paths import may_run_in, training_paths
 from hvdkit.migrate.index.names import Names
@@ -22,7 +23,8 @@ def training_loaders(facts: Facts, program: ProgramFacts) -> list[Loader]:
     """The loaders that a program trains on, looked up once: many rules ask it of every loader."""
     drawn = {value for path in training_paths(facts, program) for value in path.loaders}
     # A helper that two scripts share is asked about both: only this program's own files count.
-    return [o for o in every_loader(facts) if o.value in drawn and o.names in program.files]
+    found = [o for o in every_loader(facts) if o.value in drawn and o.names in program.files]
+    return [o for o in found if not only_evaluates(facts, o.names, o.node)]
 
 
 def unfollowed_loaders(facts: Facts, program: ProgramFacts) -> list[Loader]:
@@ -62,4 +64,5 @@ def by_rank(facts: Facts, names: Names, seed: ast.expr) -> bool:
 
 def is_trained_on(facts: Facts, loader: Loader) -> bool:
     """Whether a backward pass runs inside a loop over the loader."""
-    return any(loader.value in path.loaders for path in training_loops(facts).paths)
+    inside = any(loader.value in path.loaders for path in training_loops(facts).paths)
+    return inside and not only_evaluates(facts, loader.names, loader.node)

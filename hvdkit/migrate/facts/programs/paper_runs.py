@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hvdkit.conditions.objection import ranks_with
+from hvdkit.conditions.orders import same_orders
 from hvdkit.conditions.samples import are_sorted, passes_take_turns, take_turns
 from hvdkit.conditions.writers import is_temporary, write_apart
 from hvdkit.job.columns import RANKS, columns
-from hvdkit.job.record import Record
+from hvdkit.job.record import Pass, Record, is_trained
 from hvdkit.job.run import CannotFollow, run
 from hvdkit.job.store import Module
+from hvdkit.job.terms import within
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_with
@@ -66,7 +68,8 @@ def ranks_that_come(facts: Facts, names: Names, node: ast.AST) -> frozenset[int]
     if not found:
         return None
     if not any(node in record.calls for record in found):
-        return frozenset() if _is_named_nowhere(facts, names, node) else None
+        dead = all(_never_runs(facts, record, names, node) for record in found)
+        return frozenset() if dead or _is_named_nowhere(facts, names, node) else None
     if not _all_come(facts, found, names, node):
         return None
     return frozenset(rank for record in found for rank in _ranks(record, node))
@@ -98,6 +101,43 @@ def ranks_take_turns(facts: Facts, names: Names, node: ast.AST) -> bool:
         if loaded.place[1] is node
     ]
     return bool(made) and all(made)
+
+
+@once
+def is_divided(facts: Facts, names: Names, node: ast.AST) -> bool:
+    """Whether a sampler divides what a loader that is made here loads, in all programs that make it."""
+    made = [each for record in _records(facts, names) for each in record.loaded if each.place[1] is node]
+    return bool(made) and all(each.divides for each in made)
+
+
+@once
+def only_evaluates(facts: Facts, names: Names, node: ast.AST) -> bool:
+    """Whether programs that train run over a loader that is made here, and train by no loss of it."""
+    found = _records(facts, names)
+    passes = [(record, each) for record in found for each in record.passes if each.loader.parts[1] is node]
+    if not passes or not all(record.trained for record, _ in passes):
+        return False
+    return not any(is_trained(record, each) for record, each in passes)
+
+
+@once
+def orders_differ(facts: Facts, names: Names, node: ast.AST) -> bool:
+    """Whether each pass of a training over a loader that is made here has another order, in all programs."""
+    found = _records(facts, names)
+    passes = [
+        each
+        for record in found
+        for each in record.passes
+        if each.loader.parts[1] is node and is_trained(record, each)
+    ]
+    drawn = all(each.epoch is not None and _is_given(each) for each in passes)
+    return bool(passes) and drawn and not any(any(same_orders(record)) for record in found)
+
+
+def _is_given(found: Pass) -> bool:
+    """Whether what the order of a pass is drawn from changes with the loops around it."""
+    terms = () if found.epoch is None else within(columns(found.epoch)[-1])
+    return any(term.kind in ("each", "turn") and term.parts[0] in found.loops for term in terms)
 
 
 def loads_sorted(facts: Facts, program: ProgramFacts, node: ast.AST) -> bool:
@@ -135,6 +175,22 @@ def _all_come(facts: Facts, records: list[Record], names: Names, node: ast.AST) 
             return False
         waiting += sites
     return True
+
+
+def _never_runs(facts: Facts, record: Record, names: Names, node: ast.AST) -> bool:
+    """Whether a run had all code around a call and did not come to it.
+
+    Not of what a library or a text of the program may lead to, nor of a handler: not each error is seen.
+    """
+    if any(isinstance(parent, ast.ExceptHandler) for parent in names.ancestors(node)):
+        return False
+    function = names.function(node)
+    if names.source.tree not in record.ran or function in record.escaped:
+        return False
+    if function is None or function in record.ran:
+        return True
+    name = getattr(function, "name", "__")  # a lambda has none
+    return not name.startswith("__") and not any(file.texts.get(name) for file in facts.files)
 
 
 def _is_named_nowhere(facts: Facts, names: Names, node: ast.AST) -> bool:

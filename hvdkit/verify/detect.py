@@ -89,10 +89,14 @@ def how_to_start(path: Path, loaded: Iterable[Path] = ()) -> Start:
     return Start(Launcher.SINGLE, tensorflow=tensorflow)
 
 
-def imports_torch(path: Path) -> bool:
-    """Whether a script or a module of its project imports PyTorch, by itself or with Horovod."""
+def framework_of(path: Path) -> str:
+    """What a script or a module of its project imports, by itself or with Horovod: "torch" (also beside
+    the other), "tensorflow" or ""."""
     nodes = (node for _, tree in modules_of(path) for node in ast.walk(tree))
-    return any("torch" in name.split(".")[:2] for node in nodes for name in _imported_by(node))
+    parts = {part for node in nodes for name in _imported_by(node) for part in name.split(".")[:2]}
+    if "torch" in parts:
+        return "torch"
+    return "tensorflow" if parts & {"tensorflow", "keras"} else ""
 
 
 def reads_place(path: Path) -> bool:

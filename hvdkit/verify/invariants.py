@@ -58,8 +58,11 @@ OF_TORCH = Causes(
     state=STATE,
 )
 
-# What is left where the original runs as as many ranks: what it is given by them, and what no value shows.
-BESIDE_TWINS = replace(OF_TORCH, rate=None)
+
+def beside_twins(causes: Causes) -> Causes:
+    """What is left where the original runs as as many ranks: what it is given by them, and what no value
+    shows."""
+    return replace(causes, rate=None, metric=None)
 
 
 def check_invariants(original: Run, migrated: Run, causes: Causes = OF_TORCH) -> tuple[Invariant, ...]:

@@ -73,6 +73,9 @@ PASS_AT = "pass begins"
 GIVEN = "given"
 # A scheduler is given a number to decide by: "NUMBER PLACE".
 PLATEAU = "ReduceLROnPlateau"
+# A twin stepped with its rank's gradients: its own differ from them as the order of additions explains, by a
+# number, relative to them.
+ROUNDED = "order of additions"
 # A rate that an optimizer has when the script ends.
 RATE_LEFT = "rate at the end"
 

@@ -21,7 +21,7 @@ from hvdkit.launch.horovodrun import UNCHECKED, LauncherError
 from hvdkit.launch.hosts import HostList
 from hvdkit.notebook import making
 from hvdkit.verify import processes, shapes
-from hvdkit.verify.detect import Launcher, Start, imports_own_package, imports_torch
+from hvdkit.verify.detect import Launcher, Start, framework_of, imports_own_package
 from hvdkit.verify.hook.beginning import BEGUN
 from hvdkit.verify.hook.ending import ENDED
 from hvdkit.verify.hook.settings import Settings
@@ -153,8 +153,9 @@ def run_job(job: Job, progress: Callable[[str], None]) -> Run:
     log = job.folder / "output.log"
     environment = _environment(job, token)
     python = [*job.work.of_rank, job.python]
-    if shapes.is_here(job.hosts) and imports_torch(job.read):
-        python = warm_python(environment, job.python)
+    framework = framework_of(job.read)
+    if shapes.is_here(job.hosts) and framework:
+        python = warm_python(environment, job.python, framework)
     for folder in (job.settings.path, job.folder / "tmp"):
         folder.mkdir(parents=True)
     with log.open("wb") as output:

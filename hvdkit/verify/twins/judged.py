@@ -9,7 +9,7 @@ from hvdkit.verify.compare import Comparison, compare
 from hvdkit.verify.differences import Difference, Stage
 from hvdkit.verify.hook.twin_record import BEYOND, SCALES
 from hvdkit.verify.invariant import Unchecked
-from hvdkit.verify.records import GIVEN, PLATEAU, RATE_LEFT, Run
+from hvdkit.verify.records import DECIDES, GIVEN, PLATEAU, RATE_LEFT, Run
 from hvdkit.verify.tolerance import Tolerance
 from hvdkit.verify.twins.files import Side
 from hvdkit.verify.twins.lines import Line
@@ -63,29 +63,32 @@ def _decisions(twins: Run, job: Run, scales: Scales) -> Iterator[Difference]:
     """What schedulers are given, rank by rank: a number that twins share, or one that the job's ranks do."""
     before, now = ([_given(run, rank) for rank in run.steps] for run in (twins, job))
     for rank, mine in enumerate(now):
-        for place, (value, at, step) in enumerate(mine):
+        for place, (name, value, at, step) in enumerate(mine):
             theirs = [each[place] for each in before if len(each) > place]
             if len(theirs) < len(before):
                 return
-            own = [number for number, _, _ in theirs]
+            own = [number for _, number, _, _ in theirs]
             if len(set(own)) > 1:  # each rank's own: in the job they must agree on one
-                own = [now[0][place][0]] * len(own) if len(now[0]) > place else own
+                own = [now[0][place][1]] * len(own) if len(now[0]) > place else own
             if is_wrong(value, own, scales):
-                name = f"{PLATEAU}.step on rank {rank}"
+                told = f"{name} on rank {rank}"
                 yield Difference(
-                    Stage.DECISION, step, 0, rank, name, own[0], value, places=(theirs[0][1], at)
+                    Stage.DECISION, step, 0, rank, told, own[0], value, places=(theirs[0][2], at)
                 )
                 return
 
 
-def _given(run: Run, rank: int) -> list[tuple[str, str, int]]:
-    """Number, place and step of each."""
+def _given(run: Run, rank: int) -> list[tuple[str, str, str, int]]:
+    """What decides, by which number, its place and step, of each."""
     found = []
     for step in run.steps[rank]:
         for event in step.events:
             if event.what == PLATEAU:
                 number, _, place = event.detail.partition(" ")
-                found.append((number, place, step.number))
+                found.append((f"{PLATEAU}.step", number, place, step.number))
+            elif event.what == DECIDES:
+                name, number = event.detail.rsplit(" ", 1)
+                found.append((name, number, step.place, step.number))
     return found
 
 

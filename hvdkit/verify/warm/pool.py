@@ -15,26 +15,33 @@ from pathlib import Path
 from hvdkit.verify.warm.variables import RESERVED
 
 HERE = Path(__file__).parent
-# The first step of an optimizer imports torch._dynamo, which takes as long as torch.
-TORCH = (
-    *("torch", "torch._dynamo", "hvdkit.verify.warm.become", "hvdkit.verify.warm.variables"),
-    "hvdkit.verify.warm.folders",
-    *("hvdkit.verify.hook.install", "hvdkit.verify.hook.contents", "hvdkit.verify.hook.loaders"),
-    *("hvdkit.verify.hook.order", "hvdkit.verify.hook.reached", "hvdkit.verify.hook.watch"),
+OWN = (
+    *("hvdkit.verify.warm.become", "hvdkit.verify.warm.variables", "hvdkit.verify.warm.folders"),
+    "hvdkit.verify.hook.install",
 )
+# What ranks import, by their framework. The first step of an optimizer of torch imports torch._dynamo, which
+# takes as long as torch. TensorFlow starts its threads with the first operation, which is a rank's own.
+IMPORTS = {
+    "torch": (
+        *("torch", "torch._dynamo", *OWN, "hvdkit.verify.hook.contents", "hvdkit.verify.hook.loaders"),
+        *("hvdkit.verify.hook.order", "hvdkit.verify.hook.reached", "hvdkit.verify.hook.watch"),
+    ),
+    "tensorflow": ("tensorflow", "keras", *OWN),
+}
 # Variables that are read while Python starts and modules are imported; all others are the rank's own.
 READ_BY_IMPORTS = (
     *("CUDA_", "LANG", "LC_", "LD_", "MKL_", "OMP_", "PATH", "PYTHON"),
-    *("PYTORCH_", "TORCH"),
+    *("PYTORCH_", "TORCH", "KERAS_", "TF_", "XLA_"),
 )
 PROCESSES = 2  # as many as ranks are compared by default; further ranks share them
 
 
 @dataclass(frozen=True)
 class Pool:
-    """What forks. interpreter: its Python. key: the variables that its imports were made under."""
+    """What forks. interpreter: its Python. framework: what it has imported, and key: under what."""
 
     interpreter: str
+    framework: str
     key: tuple[tuple[str, str], ...]
     folder: Path
     processes: tuple[subprocess.Popen[bytes], ...]
@@ -55,29 +62,32 @@ class Pool:
 _pools: list[Pool] = []
 
 
-def warm_python(environment: dict[str, str], python: str = sys.executable) -> list[str]:
-    """The command that stands for this Python in a run with these variables on this machine."""
+def warm_python(
+    environment: dict[str, str], python: str = sys.executable, framework: str = "torch"
+) -> list[str]:
+    """The command that stands for this Python in a run with these variables on this machine. framework: of
+    IMPORTS."""
     read = {name: text for name, text in environment.items() if name.startswith(READ_BY_IMPORTS)}
     key = tuple(sorted(read.items()))
-    if not _pools or (_pools[0].interpreter, _pools[0].key) != (python, key):
+    if not _pools or (_pools[0].interpreter, _pools[0].framework, _pools[0].key) != (python, framework, key):
         stop_all()
-        _pools.append(_start(python, key))
+        _pools.append(_start(python, framework, key))
     return _pools[0].python
 
 
-def _start(python: str, key: tuple[tuple[str, str], ...]) -> Pool:
+def _start(python: str, framework: str, key: tuple[tuple[str, str], ...]) -> Pool:
     folder = Path(tempfile.mkdtemp(prefix="hvdkit-warm-"))
     variables = {**os.environ, **dict(key), **RESERVED, "TMPDIR": str(folder)}  # imports write there, too
-    servers = (_server(python, _socket(folder, number), variables) for number in range(PROCESSES))
-    return Pool(python, key, folder, tuple(servers))
+    servers = (_server(python, framework, _socket(folder, number), variables) for number in range(PROCESSES))
+    return Pool(python, framework, key, folder, tuple(servers))
 
 
-def _server(python: str, path: Path, variables: dict[str, str]) -> subprocess.Popen[bytes]:
+def _server(python: str, framework: str, path: Path, variables: dict[str, str]) -> subprocess.Popen[bytes]:
     with socket.socket(socket.AF_UNIX) as door:
         door.bind(str(path))
         door.listen()
         return subprocess.Popen(
-            [python, str(HERE / "server.py"), str(door.fileno()), *TORCH],
+            [python, str(HERE / "server.py"), str(door.fileno()), *IMPORTS[framework]],
             env=variables,
             stdin=subprocess.PIPE,
             pass_fds=[door.fileno()],

@@ -1,10 +1,10 @@
 """Hold `hvdkit verify` to right and wrong migrations of TensorFlow programs, drawn by a seed.
 
-    python benchmarks/twins_tf.py [--seed N] [--wrong N] [--only TEXT] [--results FILE]
+    python benchmarks/twins_tf.py [--seed N] [--wrong N] [--kind KIND] [--only TEXT] [--results FILE]
 
-`twins_tf/originals` are programs of one process. Right migrations are what `hvdkit migrate` makes of them, also
-written otherwise (`RIGHT`). Each operator of `WRONG` is applied to every one in which its text is found; of the
-pairs so many are drawn. A trial runs the job and the twins of the original, and checks what must hold beside
+`twins_tf/originals` are programs of one process. Right migrations are what `hvdkit migrate` makes of them,
+also written otherwise (`RIGHT`). Each operator of `WRONG` is applied to every one in which its text is found;
+of the pairs so many are drawn. A trial runs the job and the twins of the original, and checks what must hold beside
 them, as verify does. Exit code 1 where a wrong one was accepted or a right one refused. Needs a Python with
 TensorFlow and Horovod.
 """
@@ -49,7 +49,8 @@ RIGHT: dict[str, Edit] = {
     "op named": (r"(DistributedOptimizer\(.*?\))(, loss)|(Tape\(\w+)\)", r"\1\2\3, op=hvd.Average)"),
     "sent before": (r"(model\.fit\()", r"hvd.broadcast_variables(model.variables, root_rank=0)\n\1"),
     "reduced by hand": (
-        r" +(\w+) = hvd\.DistributedGradientTape\(\1\)\n((?: +\w+ = hvd.*\n)?)( +)(\w+) = \1\.gradient\((.*)\)\n",
+        r" +(\w+) = hvd\.DistributedGradientTape\(\1\)\n((?: +\w+ = hvd.*\n)?)"
+        r"( +)(\w+) = \1\.gradient\((.*)\)\n",
         r"\2\3\4 = [hvd.allreduce(each, op=hvd.Average) for each in \1.gradient(\5)]\n",
     ),
 }
@@ -176,7 +177,7 @@ class Bench:
         return Result(trial, answer, told, round(time.monotonic() - begun, 1))
 
     def _judged(self, trial: Trial) -> tuple[str, str]:
-        request = Request(Path("original.py"), Path("migrated.py"), steps=TO_END)
+        request = Request(Path("original.py"), Path("migrated.py"), steps=TO_END, timeout=60)
         scratch = Path(tempfile.mkdtemp(dir=self.folder.parent))
         scene = Scene(request, self.folder, scratch, lambda line: None)
         key = trial.program, trial.operator in UNSEEDED
@@ -243,9 +244,7 @@ def main() -> int:
     asked.add_argument("--seed", type=int, default=1)
     asked.add_argument("--wrong", type=int, default=1000)
     asked.add_argument("--only", default="")
-    asked.add_argument(
-        "--part", type=int, nargs=2, default=(0, 1), metavar=("K", "N"), help="every Nth from K on"
-    )
+    asked.add_argument("--kind", choices=("right", "wrong"), help="these alone")
     asked.add_argument("--results", type=Path, default=Path("twins_tf.json"))
     given = asked.parse_args()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -256,13 +255,13 @@ def main() -> int:
         folder.mkdir()
         os.chdir(folder)
         bench = Bench(folder)
-        for trial, text in drawn(given.seed, given.wrong, given.only)[given.part[0] :: given.part[1]]:
+        for trial, text in drawn(given.seed, given.wrong, given.only):
+            if given.kind and trial.right != (given.kind == "right"):
+                continue
             result = bench.run(trial, text)
             results.append(result)
-            print(
-                f"{'FAULT ' if result.fault else ''}{trial.program}/{trial.operator}: {result.answer} {result.told}",
-                flush=True,
-            )
+            fault = "FAULT " if result.fault else ""
+            print(f"{fault}{trial.program}/{trial.operator}: {result.answer} {result.told}", flush=True)
             file.write_text(json.dumps([asdict(each) for each in results], indent=1) + "\n", encoding="utf-8")
     faults = sum(result.fault for result in results)
     unknown = sum(result.answer == "unknown" for result in results)

@@ -21,7 +21,7 @@ optimizer = tf.keras.optimizers.Adam(0.01)
 
 best = 1e9
 for epoch in range(3):
-    for step, (inputs, labels) in enumerate(train):
+    for inputs, labels in train:
         with tf.GradientTape() as tape:
             loss = loss_fn(labels, model(inputs, training=True))
         gradients = tape.gradient(loss, model.trainable_variables)

@@ -17,7 +17,7 @@ train = tf.data.Dataset.from_tensor_slices(x).shuffle(64).batch(8)
 generator_optimizer = tf.keras.optimizers.Adam(0.001)
 critic_optimizer = tf.keras.optimizers.Adam(0.002)
 entropy = tf.keras.losses.BinaryCrossentropy(from_logits=True)
-for epoch in range(2):
+for _ in range(2):
     for real in train:
         noise = tf.random.normal((len(real), 4))
         with tf.GradientTape() as generator_tape, tf.GradientTape() as critic_tape:

@@ -27,7 +27,7 @@ from hvdkit.verify.hook.tensorflow.twin_replay import Replay
 from hvdkit.verify.hook.tensorflow.variables import Beside, beside, native
 from hvdkit.verify.hook.texts import keep_texts
 from hvdkit.verify.hook.twin_record import Writer
-from hvdkit.verify.records import Draw, Event, Step, Tensor, complete
+from hvdkit.verify.records import Draw, Event, Saved, Step, Tensor, complete
 
 Arrays = dict[str, "np.ndarray[Any, Any]"]
 _recorder: Recorder | None = None
@@ -57,6 +57,7 @@ class Recorder:
         self.events: list[Event] = []
         self.writes: list[str] = []
         self.written_at: list[str] = []
+        self.saved: list[Saved] = []
         self.printed: list[str] = []
         self.printed_at: list[str] = []
         self.file: Path | None = None  # of the first replica
@@ -127,7 +128,7 @@ class Recorder:
         self._write(optimizer, [variable for _, variable in pairs], replicas)
         self.written += self.writes
         self.losses, self.events = [], []
-        for watched in (self.writes, self.written_at, self.printed, self.printed_at):
+        for watched in (self.writes, self.written_at, self.saved, self.printed, self.printed_at):
             watched.clear()  # the lists themselves are watched
         self.seen = [Seen() for _ in self.seen]
         if self.extent.is_done(min(self.counts.values())):
@@ -138,7 +139,7 @@ class Recorder:
         if self.file is not None and self.file.stem.endswith(f"-{os.getpid()}"):
             more: dict[str, Sequence[Any]] = {
                 "events": self.events,
-                "saved": list(stored(self.writes)),
+                "saved": [*self.saved, *stored(self.writes)],
                 "writes": self.writes,
                 "written_at": self.written_at,
                 "printed": self.printed,
@@ -157,7 +158,7 @@ class Recorder:
     def _write(self, optimizer: Any, variables: Sequence[Any], replicas: int) -> None:
         order = self.optimizers.index(optimizer)
         number = self.counts[id(optimizer)]
-        saved = tuple(stored(self.writes)) if number else ()
+        saved = (*self.saved, *stored(self.writes)) if number else ()
         for k in range(replicas):
             fields = self._fields(order, variables, k)
             name = f"rank-{self.rank + k}-{os.getpid()}"

@@ -9,9 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from hvdkit.verify.hook.twin_peers import Peers
-
-# Share of a gradient's norm that the order of additions may move.
-ROUNDING = 1e-6
+from hvdkit.verify.records import ROUNDING
 
 
 def averaged(peers: Peers, gradients: Any) -> Any:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import numpy as np
 import tensorflow as tf
 from tensorflow.python.checkpoint.functional_saver import MultiDeviceSaver
 from tensorflow.python.lib.io.file_io import FileIO
@@ -15,11 +17,13 @@ from tensorflow.python.lib.io.file_io import FileIO
 from hvdkit.verify.hook.around import before_call
 from hvdkit.verify.hook.files import watch_files
 from hvdkit.verify.hook.imports import after_import
+from hvdkit.verify.hook.places import place_of
 from hvdkit.verify.hook.seeds import align
 from hvdkit.verify.hook.stored import watch_h5py
+from hvdkit.verify.hook.tensorflow.arrays import digest
 from hvdkit.verify.hook.tensorflow.recorder import Recorder
 from hvdkit.verify.hook.tensorflow.variables import native
-from hvdkit.verify.records import DECIDES, STEPS_OF_EPOCH, Event
+from hvdkit.verify.records import DECIDES, STEPS_OF_EPOCH, Event, Saved, Tensor
 
 
 def watch_updates(kind: Any, method: str) -> None:
@@ -185,6 +189,15 @@ def watch_broadcasts(module: Any, name: str) -> None:
     before_call(module, name, note)
 
 
+def _of_checkpoint(prefix: str) -> Iterator[Tensor]:
+    """Every number in it, by its name there."""
+    reader = tf.train.load_checkpoint(prefix)
+    for name in sorted(reader.get_variable_to_shape_map()):
+        array = np.asarray(reader.get_tensor(name))
+        if array.dtype.kind not in "OSU":  # else the graph of the objects that were saved
+            yield Tensor(name, array.shape, str(array.dtype), digest([array]), 0.0)
+
+
 def watch_tensorflow_files(recorder: Recorder) -> None:
     """Note what Python writes, and what TensorFlow does: checkpoints, logs for TensorBoard, tf.io."""
     note = watch_files(recorder)
@@ -193,8 +206,12 @@ def watch_tensorflow_files(recorder: Recorder) -> None:
 
     @functools.wraps(save)
     def watched_save(self: Any, file_prefix: Any, *args: Any, **kwargs: Any) -> Any:
-        note(tf.convert_to_tensor(file_prefix).numpy())
-        return save(self, file_prefix, *args, **kwargs)
+        prefix = os.fsdecode(tf.convert_to_tensor(file_prefix).numpy())
+        name = note(prefix)
+        result = save(self, file_prefix, *args, **kwargs)
+        if name:
+            recorder.saved.append(Saved(name, tuple(_of_checkpoint(prefix)), place_of()))
+        return result
 
     @functools.wraps(check)
     def watched_check(self: Any) -> None:

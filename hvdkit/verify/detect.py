@@ -90,11 +90,12 @@ def how_to_start(path: Path, loaded: Iterable[Path] = ()) -> Start:
     return Start(Launcher.SINGLE, tensorflow=tensorflow)
 
 
-def imported_framework(path: Path) -> str | None:
+def framework_of(path: Path) -> str | None:
     """`torch` or `tensorflow`, if a script or a module of its project imports it or its Horovod."""
     nodes = (node for _, tree in modules_of(path) for node in ast.walk(tree))
-    named = {part for node in nodes for name in _imported_by(node) for part in name.split(".")[:2]}
-    return next((framework for framework in ("torch", "tensorflow") if framework in named), None)
+    parts = {part for node in nodes for name in _imported_by(node) for part in name.split(".")[:2]}
+    # Not for keras alone, which may run on another backend.
+    return next((framework for framework in ("torch", "tensorflow") if framework in parts), None)
 
 
 def warmed_framework(path: Path) -> str | None:
@@ -102,7 +103,7 @@ def warmed_framework(path: Path) -> str | None:
 
     A script that sets what TensorFlow or Keras read while they are imported imports them itself.
     """
-    framework = imported_framework(path)
+    framework = framework_of(path)
     if framework == "tensorflow" and any(
         named.startswith(READ_BY_TENSORFLOW) and named != "TF_CPP_MIN_LOG_LEVEL"
         for _, tree in modules_of(path)

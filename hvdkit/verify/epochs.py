@@ -29,6 +29,16 @@ def check_steps_of_epoch(original: Run, migrated: Run, cause: Cause) -> Iterator
             )
 
 
+def check_batches(original: Run, migrated: Run, cause: Cause) -> Iterator[Invariant]:
+    """Reported where a loader gives the batches: each rank's are as large as the original's, or its share of
+    them."""
+    before, here = _rows(original) * original.world, _rows(migrated)
+    if before and here:
+        shares = {before, before // migrated.world, -(-before // migrated.world)}
+        seen = f"{here} samples on each rank, {before} in the original"
+        yield Invariant("a rank's batch is the original's, or a share of it", here in shares, seen, cause)
+
+
 def _given(run: Run) -> list[int]:
     """The steps of an epoch of each fit, on the first rank."""
     events = (event for step in run.steps[min(run.steps)] for event in step.events)

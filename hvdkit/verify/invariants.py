@@ -14,7 +14,7 @@ from hvdkit.verify.cause import Cause
 from hvdkit.verify.causes import STATE
 from hvdkit.verify.compare import writers
 from hvdkit.verify.decisions import check_decisions
-from hvdkit.verify.epochs import check_steps_of_epoch
+from hvdkit.verify.epochs import check_batches, check_steps_of_epoch
 from hvdkit.verify.evaluations import check_evaluations
 from hvdkit.verify.invariant import Invariant
 from hvdkit.verify.order import check_order
@@ -30,8 +30,8 @@ class Causes:
 
     start, later: ranks that differ before the first step, or part after it. shard: samples on several ranks.
     order: epochs in one order. rate: the learning rate. writer: a file that several ranks write. state: what
-    they hold beside parameters. steps: those of an epoch. metric: what ranks decide by. None where it is not
-    recorded, or compared with the original itself.
+    they hold beside parameters. steps: those of an epoch. metric: what ranks decide by. batch: its size. None
+    where it is not recorded, or compared with the original itself.
     """
 
     start: Cause
@@ -43,6 +43,7 @@ class Causes:
     state: Cause | None = None
     steps: Cause | None = None
     metric: Cause | None = None
+    batch: Cause | None = None
 
 
 OF_TORCH = Causes(
@@ -58,8 +59,11 @@ OF_TORCH = Causes(
     state=STATE,
 )
 
-# What is left where the original runs as as many ranks: what it is given by them, and what no value shows.
-BESIDE_TWINS = replace(OF_TORCH, rate=None)
+
+def beside_twins(causes: Causes) -> Causes:
+    """What is left where the original runs as as many ranks: what it is given by them, and what no value
+    shows."""
+    return replace(causes, rate=None, metric=None)
 
 
 def check_invariants(original: Run, migrated: Run, causes: Causes = OF_TORCH) -> tuple[Invariant, ...]:
@@ -76,6 +80,7 @@ def check_invariants(original: Run, migrated: Run, causes: Causes = OF_TORCH) ->
         *check_evaluations(migrated),
         *(check_decisions(migrated, causes.metric) if causes.metric else ()),
         *(check_steps_of_epoch(original, migrated, causes.steps) if causes.steps else ()),
+        *(check_batches(original, migrated, causes.batch) if causes.batch else ()),
     )
 
 

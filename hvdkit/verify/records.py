@@ -73,6 +73,10 @@ PASS_AT = "pass begins"
 GIVEN = "given"
 # A scheduler is given a number to decide by: "NUMBER PLACE".
 PLATEAU = "ReduceLROnPlateau"
+# A twin stepped with its rank's gradients: its own differ from them as the order of additions explains, by a
+# number, relative to them. ROUNDING: what that is at most.
+ROUNDED = "order of additions"
+ROUNDING = 1e-6
 # A rate that an optimizer has when the script ends.
 RATE_LEFT = "rate at the end"
 

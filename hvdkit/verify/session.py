@@ -23,7 +23,7 @@ from hvdkit.verify.extents import far_enough, reaching
 from hvdkit.verify.failures import failed
 from hvdkit.verify.hook.settings import Settings
 from hvdkit.verify.invariant import Checked, Invariant, Unchecked
-from hvdkit.verify.invariants import BESIDE_TWINS, OF_TORCH
+from hvdkit.verify.invariants import OF_TORCH, beside_twins
 from hvdkit.verify.judge import Verification, averaged_by_ddp, judge, reducing_alike
 from hvdkit.verify.loaded import start_of_ranks
 from hvdkit.verify.outputs import with_outputs
@@ -163,7 +163,7 @@ def _against_one_process(scene: Scene, start: Start) -> Verification:
         replicas=count if divided else 1,
         keep=STEPS if asked.world > 1 and count == 1 else 0,
     )
-    twinned = not start.tensorflow and asked.world > 1
+    twinned = not divided and asked.world > 1
     wanted = has(asked.original) if asked.reach and twinned else ()
     original = scene.run("original", asked.original, start, reaching(settings, wanted))
     ranks = start_of_ranks(asked.original, original, scene.here)
@@ -188,10 +188,11 @@ def _against_one_process(scene: Scene, start: Start) -> Verification:
     twins = run_twins(scene, start, wide, run) if twinned else None
     if not isinstance(twins, Twinned):
         return _replayed(scene, start, settings, original, (run, wide), twins)
-    invariants = on_several_ranks(scene, original, run, wide, BESIDE_TWINS)
+    causes = tensorflow.CAUSES if start.tensorflow else OF_TORCH
+    invariants = on_several_ranks(scene, original, run, wide, beside_twins(causes))
     result = judge(scene, twins.twins, run, invariants, twins.comparison)
     result = replace(result, notes=(*result.notes, *notes))
-    shares = unchecked_shares(original, run, OF_TORCH.shard)
+    shares = () if start.tensorflow else unchecked_shares(original, run, causes.shard)
     return replace(result, unchecked=(*twins.unchecked, *shares))
 
 

@@ -44,6 +44,9 @@ CAUSES = Causes(
         "HVD711",
         "an epoch passes over the data once for each rank: divide steps_per_epoch by hvd.size()",
     ),
+    batch=Cause(
+        "HVD709", "give each rank's data the original's batch size, or that divided by hvd.size(), once"
+    ),
     metric=Cause(
         "HVD715",
         "each rank decides by its own metrics: average them before, by MetricAverageCallback as the first of "

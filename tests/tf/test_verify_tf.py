@@ -12,8 +12,8 @@ from pathlib import Path
 import keras
 import pytest
 
+from hvdkit.verify.differences import Stage
 from hvdkit.verify.judge import Verification
-from hvdkit.verify.own_scale import NAME as SCALE
 from hvdkit.verify.report import as_json, verdict
 from hvdkit.verify.scene import Request
 from hvdkit.verify.session import WorldError, verify
@@ -67,20 +67,20 @@ def test_examples_agree_bit_for_bit(original, monkeypatch):
     comparison = result.comparison
     assert comparison.differences == () and comparison.identical
     assert failed(result) == {} and result.holds
-    ranks = 2 if "mirrored" in original else 1
-    scale = {SCALE} if ranks == 1 else set()
-    assert {each.name for each in result.invariants} - {HOSTS} == {EQUAL, STATE, APART, RATE, WRITER} | scale
-    assert verdict(result).startswith(f"agree: bit for bit, 5 steps on {ranks} rank")
+    divided = "mirrored" in original
+    rate = {RATE} if divided else set()  # else it is compared with a twin's
+    assert {each.name for each in result.invariants} - {HOSTS} == {EQUAL, STATE, APART, WRITER} | rate
+    assert verdict(result).startswith("agree: bit for bit, 5 steps on 2 ranks") and result.code == 0
     first = comparison.original.steps[0][1]
     assert len(first.parameters) == len(first.gradients) == 8
     assert all(tensor.norm > 0 for tensor in first.gradients)
     assert first.rates == pytest.approx((0.02,))
     assert len(first.draws) == len(first.batches) == 1 and len(first.draws[0].indices) == 32
-    if ranks == 2:
-        second = comparison.original.steps[1][1]
-        assert second.gradients == first.gradients, "reduced before they are recorded"
-        assert second.batches != first.batches, "each device has its own"
-        assert any("2 logical CPU devices" in note for note in result.notes)
+    second = comparison.original.steps[1][1]
+    assert second.gradients == first.gradients, "reduced before they are recorded"
+    assert second.batches != first.batches, "each has its own"
+    ran = "2 logical CPU devices" if divided else "it was run as 2 processes"
+    assert any(ran in note for note in result.notes)
 
 
 def test_unseeded_with_dropout_and_statistics(tmp_path, monkeypatch):
@@ -88,9 +88,7 @@ def test_unseeded_with_dropout_and_statistics(tmp_path, monkeypatch):
     result = of_fixture(tmp_path, monkeypatch, {})
     assert result.comparison.differences == () and result.comparison.identical
     assert failed(result) == {}
-    assert {each.name for each in result.invariants} == {
-        *(EQUAL, STATE, APART, WHOLE, ORDER, RATE, WRITER, SCALE)
-    }
+    assert {each.name for each in result.invariants} == {EQUAL, STATE, APART, WHOLE, ORDER, WRITER}
     steps = result.comparison.original.steps[0]
     assert len(steps[1].buffers) == 2 and steps[1].buffers != steps[2].buffers
     assert "model.weights.h5" in {name for step in steps for name in step.writes}
@@ -114,9 +112,9 @@ def test_weights_apart_no_shards_another_rate_and_two_writers(tmp_path, monkeypa
             "Adam(0.01)": "Adam(0.01 * hvd.size() * hvd.size())",
         },
     )
-    assert result.comparison.identical and not result.holds
-    assert failed(result) == {EQUAL: "HVD714", APART: "HVD710", RATE: "HVD721", WRITER: "HVD718"}
-    assert verdict(result).startswith("does not hold")
+    assert failed(result) == {EQUAL: "HVD714", APART: "HVD710", WRITER: "HVD718"}
+    first = {each.stage: each for each in reversed(result.comparison.differences)}[Stage.RATE]
+    assert first.step == 1 and float(first.migrated) / float(first.original) == pytest.approx(4)
 
 
 def test_nothing_is_averaged(tmp_path, monkeypatch):

@@ -56,6 +56,8 @@ def install() -> None:
             **after_definition(_watch_updates),
             "keras.src.callbacks": _hook_callbacks,
             "keras.src.engine.training": _hook_keras_fit,
+            "keras.src.engine.data_adapter": _hook_keras_steps,
+            "horovod.tensorflow.compression": lambda: _hook_tensorflow_compression(settings),
             "keras.src.backend.tensorflow.trainer": _hook_keras_3_fit,
             "horovod.tensorflow.functions": _hook_horovod_tensorflow_functions,
             "hvdkit.keras.collectives.tensorflow": _hook_hvdkit_keras_broadcast,
@@ -229,6 +231,22 @@ def _hook_keras_fit() -> None:
     from hvdkit.verify.hook.tensorflow.watch import watch_fit
 
     watch_fit(Model)
+
+
+def _hook_keras_steps() -> None:
+    from keras.src.engine.data_adapter import DataHandler
+
+    from hvdkit.verify.hook.tensorflow.watch import watch_steps_of_fit
+
+    watch_steps_of_fit(DataHandler)
+
+
+def _hook_tensorflow_compression(settings: Settings) -> None:
+    if settings.repeat or settings.uncompressed:
+        from horovod.tensorflow.compression import FP16Compressor, NoneCompressor
+
+        FP16Compressor.compress = staticmethod(NoneCompressor.compress)
+        FP16Compressor.decompress = staticmethod(NoneCompressor.decompress)
 
 
 def _hook_keras_3_fit() -> None:

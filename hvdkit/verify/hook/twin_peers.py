@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-import io
 import os
+import pickle
 import time
+from collections.abc import Callable
 from multiprocessing.connection import Client, Connection, Listener
 from pathlib import Path
 from typing import Any, NoReturn
-
-from torch.serialization import load, save  # as they are before saves are watched
 
 from hvdkit.verify.hook.settings import TWIN, TWIN_KEY
 from hvdkit.verify.hook.twin_record import MEET, PARTED
 
 
 class Peers:
-    """The other twins of this process. record: the folder of the run."""
+    """The other twins of this process. record: the folder of the run. pack, unpack: what is sent, to and from
+    bytes."""
 
-    def __init__(self, record: Path, world: int) -> None:
-        self.record = record
+    def __init__(
+        self,
+        record: Path,
+        world: int,
+        pack: Callable[[Any], bytes] = pickle.dumps,
+        unpack: Callable[[bytes], Any] = pickle.loads,
+    ) -> None:
+        self.record, self.pack, self.unpack = record, pack, unpack
         self.rank = int(os.environ[TWIN])
         key = os.environ[TWIN_KEY].encode()
         self.connections = self._accepted(key, world) if not self.rank else [self._connected(key)]
@@ -47,12 +53,14 @@ class Peers:
         """The values of all, by rank. what: the same moment in all; where it is not, this process ends."""
         try:
             if self.rank:
-                _send(self.connections[0], (what, value))
-                answer = _receive(self.connections[0])
+                self.connections[0].send_bytes(self.pack((what, value)))
+                answer = self.unpack(self.connections[0].recv_bytes())
             else:
-                answer = [(what, value), *map(_receive, self.connections)]
+                received = (self.unpack(connection.recv_bytes()) for connection in self.connections)
+                answer = [(what, value), *received]
+                packed = self.pack(answer)
                 for connection in self.connections:
-                    _send(connection, answer)
+                    connection.send_bytes(packed)
         except (EOFError, OSError):
             self.part(f"twin {self.rank} reaches {what}, and another twin has ended")
         moments = [moment for moment, _ in answer]
@@ -67,13 +75,3 @@ class Peers:
         """
         (self.record / PARTED).write_text(why, encoding="utf-8")
         os._exit(0)
-
-
-def _send(connection: Connection, value: Any) -> None:
-    buffer = io.BytesIO()
-    save(value, buffer)  # not as shared memory, in which Connection.send would put tensors
-    connection.send_bytes(buffer.getbuffer())
-
-
-def _receive(connection: Connection) -> Any:
-    return load(io.BytesIO(connection.recv_bytes()), weights_only=False)

@@ -82,11 +82,25 @@ class Averaged:
 
 @dataclass(frozen=True)
 class Stepped:
-    """An optimizer took a step, at these rates; the states after it."""
+    """An optimizer took a step, at these rates; the states after it. gradients: as it used them, where the
+    order of the additions in them is not known."""
 
     optimizer: int
     rates: tuple[float, ...]
     states: dict[str, Any]
+    gradients: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Keras' fit found so many steps in an epoch; None where it goes by the end of the data."""
+
+    steps: int | None
+
+
+@dataclass(frozen=True)
+class Sent:
+    """The script has sent variables from one rank to all."""
 
 
 @dataclass(frozen=True)
@@ -139,6 +153,8 @@ class OfRank:
         self.seeds: dict[str, list[Any]] = {}
         self.steps: list[Stepped] = []
         self.averaged: dict[int, list[int]] = {}  # by the number of backward() calls before
+        self.fits: list[int | None] = []
+        self.sends: set[int] = set()  # by the number of steps before
         self.lost = ""
         backwards = 0
         for moment in _moments(folder / FOLDER / str(rank)):
@@ -164,6 +180,10 @@ class OfRank:
             self.seeds.setdefault(moment.library, []).append(moment.argument)
         elif isinstance(moment, Stepped):
             self.steps.append(moment)
+        elif isinstance(moment, Fitted):
+            self.fits.append(moment.steps)
+        elif isinstance(moment, Sent):
+            self.sends.add(len(self.steps))
         elif isinstance(moment, Lost):
             self.lost = moment.reason
 

@@ -6,7 +6,6 @@ the job averages. All else is the original's own: what it computes, when it step
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,9 +20,11 @@ from hvdkit.verify.hook.recorder import Recorder
 from hvdkit.verify.hook.twin_averages import average
 from hvdkit.verify.hook.twin_optimizers import Orders, after_backward, after_construction, around_outermost
 from hvdkit.verify.hook.twin_peers import Peers
-from hvdkit.verify.hook.twin_record import BEYOND, SCALES, Given, OfRank
+from hvdkit.verify.hook.twin_rates import Scale
+from hvdkit.verify.hook.twin_record import BEYOND, Given, OfRank
 from hvdkit.verify.hook.twin_seeds import watch_seeds
 from hvdkit.verify.hook.twin_states import restore
+from hvdkit.verify.hook.twin_tensors import pack, unpack
 from hvdkit.verify.hook.twin_weights import Statistics, follow
 from hvdkit.verify.records import GIVEN
 
@@ -40,8 +41,7 @@ class Replay:
         self.orders = Orders()
         self.backwards = 0
         self.steps = 0
-        self.scale = 0.0  # of the job's rates to the original's; 0: not known
-        self.shares: set[tuple[int, int]] = set()  # samples of a data set, and of a rank's share of it
+        self.scale = Scale(recorder.settings.path, recorder.settings.world, tells=not peers.rank)
         self.own_rates: list[Any] = []
         self.statistics = Statistics(peers)
 
@@ -73,8 +73,7 @@ class Replay:
         if before >= len(trained):
             self.peers.part(f"rank {self.peers.rank} trains in fewer passes over its loaders than rank 0")
         follow(self.peers, self._trained())
-        self.shares.add((samples, trained[before].begun.samples))
-        self._tell_scales()
+        self.scale.tell([(samples, trained[before].begun.samples)])
         return self._batches(trained[before])
 
     def _batches(self, given: Given) -> Iterator[Any]:
@@ -121,15 +120,7 @@ class Replay:
 
     def _set_rate(self, group: dict[str, Any], rate: float) -> None:
         held = group["lr"]
-        own = float(held)
-        if not self.scale and own and rate:
-            ratio = rate / own
-            known = [factor for factor in (1.0, float(self.recorder.settings.world)) if _close(ratio, factor)]
-            self.scale = known[0] if known else 1.0
-            self._tell_scales()
-        scale = self.scale or 1.0
-        # One that is neither is the original's, in the job's scale: the comparison finds it.
-        value = rate if _close(rate, own * scale) else own * scale
+        value = self.scale.rate_for({1: float(held)}, rate)
         group["lr"] = torch.full_like(held, value) if isinstance(held, torch.Tensor) else value
 
     def after_step(self, optimizer: torch.optim.Optimizer) -> None:
@@ -139,11 +130,6 @@ class Replay:
                 group["lr"] = rate
         restore(self.rank.steps[self.steps].states)
         self.steps += 1
-
-    def _tell_scales(self) -> None:
-        if not self.peers.rank:
-            told = {"rates": self.scale or 1.0, "shares": sorted(self.shares)}
-            (self.recorder.settings.path / SCALES).write_text(json.dumps(told), encoding="utf-8")
 
     def _beyond(self) -> None:
         """The job has ended, and the original continues."""
@@ -156,13 +142,9 @@ class Replay:
         return given[number] if os.getpid() == self.process and number < len(given) else argument
 
 
-def _close(one: float, other: float) -> bool:
-    return abs(one - other) <= 1e-9 * max(abs(one), abs(other))
-
-
 def replay_job(recorder: Recorder) -> Replay:
     """Make this process a twin. After the watchers of steps: they record at the job's rates."""
-    replay = Replay(recorder, Peers(recorder.settings.path, recorder.settings.world))
+    replay = Replay(recorder, Peers(recorder.settings.path, recorder.settings.world, pack, unpack))
     watch_seeds(replay.seed)
     after_construction(replay.construct)
     after_backward(replay.backward)

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 
 from hvdkit.verify.twins.numbers import Scales, is_wrong
 
-# Times of day, dates and addresses are nobody's result.
+# Times of day, dates, durations and addresses are nobody's result.
 CLOCK = re.compile(
+    r"\b\d+(?:\.\d+)?[mu]?s(?:/\w+)?\b|"
     r"\d{1,4}([-/:.])\d{1,2}\1\d{1,4}(?:[ T]\d{1,2}:\d\d(?::\d\d)?)?(?:[.,]\d+)?|\d{1,2}:\d\d|0x[0-9a-f]+"
 )
 NUMBER = re.compile(r"(?<![\d.])[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|\b(?:nan|inf)\b")
 # What libraries write about themselves: warnings, with lines of the script, and progress bars.
-NOISE = re.compile(r"Warning\b|warnings\.warn|\bit/s\b|\bs/it\b|\d%\|")
+NOISE = re.compile(r"Warning\b|\bETA:|warnings\.warn|\bit/s\b|\bs/it\b|\d%\|")
 
 
 @dataclass(frozen=True)

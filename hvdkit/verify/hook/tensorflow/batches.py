@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import functools
 import itertools
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -24,15 +25,20 @@ from tensorflow.python.distribute.input_lib import (
     DistributedIteratorBase,
 )
 
+from hvdkit.verify.hook.places import is_own
 from hvdkit.verify.hook.seeds import align
 from hvdkit.verify.hook.tensorflow.arrays import array_of, digest, of_replica, samples
 from hvdkit.verify.hook.tensorflow.recorder import Recorder
-from hvdkit.verify.records import TF_DATA, Draw
+from hvdkit.verify.hook.tensorflow.twin_replay import Replay
+from hvdkit.verify.hook.tensorflow.twin_states import restore
+from hvdkit.verify.hook.twin_record import Fetched
+from hvdkit.verify.records import GIVEN, PASS_ENDED, TF_DATA, Draw
 
 
 class Pass:
     """One pass over one dataset. loader: order of first use. epoch: passes before it that trained something.
-    begun: updates before it. last: what it gave last."""
+    begun: updates before it. last: what it gave last. number: among all passes, where they are kept for a
+    twin. given: what it gives in a twin."""
 
     def __init__(self, loader: int, epoch: int, begun: int) -> None:
         self.loader = loader
@@ -40,6 +46,8 @@ class Pass:
         self.begun = begun
         self.count = 0
         self.last: Any = None
+        self.number = -1
+        self.given: Iterator[Fetched] | None = None
 
 
 class Passes:
@@ -63,6 +71,12 @@ class Passes:
             for seen in self.recorder.seen:
                 seen.forget(before.loader)
         self.of_dataset[dataset] = begun
+        if before is not None and before.epoch < begun.epoch:
+            self.recorder.note_once(PASS_ENDED, f"{before.loader} {before.epoch}")
+        if self.recorder.kept:
+            begun.number = self.recorder.kept.begin(begun.loader, begun.epoch, _length(dataset))
+        if self.recorder.twin:
+            begun.given = self.recorder.twin.begin(begun.loader, begun.epoch)
         return begun
 
 
@@ -107,6 +121,25 @@ def watch_batches(recorder: Recorder) -> None:
         watch_iteration(kind)
     watch_drawing(OwnedIterator, "_next_internal")
     watch_drawing(DistributedIteratorBase, "get_next")
+    if recorder.twin:
+        _shorten(recorder.twin)
+
+
+def _shorten(twin: Replay) -> None:
+    """Let the script find a rank's share where it asks for the length of the data that it trains on."""
+    measure, count = DatasetV2.__len__, DatasetV2.cardinality
+
+    @functools.wraps(measure)
+    def length(self: Any) -> int:
+        found = int(measure(self))
+        return twin.length(found) if is_own(sys._getframe(1)) else found
+
+    @functools.wraps(count)
+    def cardinality(self: Any) -> Any:
+        found = count(self)
+        return tf.constant(twin.length(int(found)), found.dtype) if is_own(sys._getframe(1)) else found
+
+    DatasetV2.__len__, DatasetV2.cardinality = length, cardinality
 
 
 def _fetched(recorder: Recorder, begun: Pass, draw: Callable[[], Any]) -> Any:
@@ -115,12 +148,16 @@ def _fetched(recorder: Recorder, begun: Pass, draw: Callable[[], Any]) -> Any:
     place = (begun.loader, begun.epoch, begun.count)
     begun.count += 1
     other = None
-    if settings.repeat:
+    if begun.given is not None:
+        batch = own = _given(begun.given, begun, draw)
+    elif settings.repeat:
         other = _file(Path(settings.repeat), place, 0)
     elif settings.replay:
         other = _file(Path(settings.replay), place, recorder.rank)
-    if other is None or not other.exists():
-        batch = own = draw()
+    if begun.given is not None:
+        recorder.note_once(GIVEN)
+    elif other is None or not other.exists():
+        batch = own = _drawn(recorder, begun, draw)
     else:
         own = _drawn_or_last(draw, begun)
         batch = _read(other, own)
@@ -136,7 +173,31 @@ def _fetched(recorder: Recorder, begun: Pass, draw: Callable[[], Any]) -> Any:
         if settings.align and not settings.replay and not settings.repeat:
             _keep(_file(settings.path, place, k), of_replica(batch, k))
     align(settings, "fetched", *place)
+    if recorder.kept:
+        recorder.kept.fetch(begun.number, _flat(batch), recorder.evaluates > 0)
     return batch
+
+
+def _drawn(recorder: Recorder, begun: Pass, draw: Callable[[], Any]) -> Any:
+    """A pass's own next batch; its end is noted."""
+    try:
+        return draw()
+    except tf.errors.OutOfRangeError:
+        recorder.note_once(PASS_ENDED, f"{begun.loader} {begun.epoch}")
+        if recorder.kept:
+            recorder.kept.end(begun.number)
+        raise
+
+
+def _given(given: Iterator[Fetched], begun: Pass, draw: Callable[[], Any]) -> Any:
+    """A rank's next batch, in the structure of the pass's own first one."""
+    fetched = next(given, None)
+    if fetched is None:
+        raise tf.errors.OutOfRangeError(None, None, "End of sequence")
+    like = begun.last if begun.last is not None else draw()
+    parts = [tf.io.parse_tensor(packed, part.dtype) for packed, part in zip(fetched.batch, _flat(like))]
+    restore(fetched.states)
+    return tf.nest.pack_sequence_as(like, parts, expand_composites=True)
 
 
 def _drawn_or_last(draw: Callable[[], Any], begun: Pass) -> Any:
@@ -147,6 +208,10 @@ def _drawn_or_last(draw: Callable[[], Any], begun: Pass) -> Any:
         if begun.last is None:
             raise
         return begun.last
+
+
+def _length(dataset: Any) -> int:
+    return int(dataset.cardinality()) if isinstance(dataset, DatasetV2) else -1
 
 
 def _flat(batch: Any) -> list[Any]:

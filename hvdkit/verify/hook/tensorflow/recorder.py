@@ -7,7 +7,6 @@ one rank, unless it runs a tf.distribute strategy.
 from __future__ import annotations
 
 import atexit
-import gc
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -16,12 +15,19 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from hvdkit.verify.hook.ending import end_process
+from hvdkit.verify.hook.ending import end_process, mark_end
+from hvdkit.verify.hook.extent import Extent
+from hvdkit.verify.hook.places import place_of, started_in
 from hvdkit.verify.hook.settings import Settings, from_environment, launcher_rank
 from hvdkit.verify.hook.stored import stored
 from hvdkit.verify.hook.tensorflow.arrays import array_of, describe, digest, kept_values, of_replica
-from hvdkit.verify.hook.tensorflow.optimizers import rate_of, state_of
-from hvdkit.verify.records import Draw, Event, Step, Tensor, complete
+from hvdkit.verify.hook.tensorflow.optimizers import rate_of, settings_of, state_of
+from hvdkit.verify.hook.tensorflow.twin_job import Kept
+from hvdkit.verify.hook.tensorflow.twin_replay import Replay
+from hvdkit.verify.hook.tensorflow.variables import Beside, beside, native
+from hvdkit.verify.hook.texts import keep_texts
+from hvdkit.verify.hook.twin_record import Writer
+from hvdkit.verify.records import Draw, Event, Saved, Step, Tensor, complete
 
 Arrays = dict[str, "np.ndarray[Any, Any]"]
 _recorder: Recorder | None = None
@@ -51,14 +57,22 @@ class Recorder:
         self.events: list[Event] = []
         self.writes: list[str] = []
         self.written_at: list[str] = []
+        self.saved: list[Saved] = []
         self.printed: list[str] = []
         self.printed_at: list[str] = []
         self.file: Path | None = None  # of the first replica
         self.counts: dict[int, int] = {}  # updates, by id of the optimizer
         self.optimizers: list[Any] = []  # kept alive, so that ids stay unique
-        self.buffers: list[list[Any]] = []  # beside each optimizer's variables
+        self.beside: list[Beside] = []  # each optimizer's variables
         self.rates: tuple[float, ...] = ()
         self.gradients: list[Arrays] = []  # of each replica
+        self.extent = Extent(settings)
+        self.evaluates = 0  # methods of Keras that do not train and are running
+        self.fits = False  # fit has been called, and has not found its steps yet
+        self.written: list[str] = []  # until the last record
+        self.place = ""  # of the update
+        self.kept = Kept(Writer(settings.path), self.rank, settings.world) if settings.twinned else None
+        self.twin = Replay(settings) if settings.twins else None
 
     @classmethod
     def of_process(cls) -> Recorder:
@@ -77,18 +91,28 @@ class Recorder:
         """Updates of all optimizers together."""
         return sum(self.counts.values())
 
+    def note_once(self, what: str, detail: str = "") -> None:
+        """Something that counts once for each step, however often it happens."""
+        if Event(what, detail) not in self.events:
+            self.events.append(Event(what, detail))
+
+    def order_of(self, optimizer: Any) -> int:
+        """The place of an optimizer by its first update, which may be the one to come."""
+        return self.optimizers.index(optimizer) if id(optimizer) in self.counts else len(self.optimizers)
+
     def before_update(self, optimizer: Any, pairs: Sequence[tuple[Any, Any]]) -> None:
         """An optimizer is about to apply reduced gradients. pairs: gradient, variable."""
         replicas = tf.distribute.get_strategy().num_replicas_in_sync
         variables = [variable for _, variable in pairs]
         self.rates = (rate_of(optimizer),)
+        self.place = place_of()
         if id(optimizer) not in self.counts:
             self.optimizers.append(optimizer)
             self.counts[id(optimizer)] = 0
-            self.buffers.append(_buffers_beside(variables))
+            self.beside.append(beside(variables, self.optimizers))
             self._write(optimizer, variables, replicas)
         elif self.counts[id(optimizer)] == self.settings.steps:
-            end_process(self.settings, self._ranks(replicas))
+            self._finish(replicas)
         names = _names(optimizer, variables)
         self.gradients = [
             {name: array_of(of_replica(gradient, k)) for name, (gradient, _) in zip(names, pairs)}
@@ -99,50 +123,51 @@ class Recorder:
         """The update is complete: end the process if it was the last."""
         replicas = tf.distribute.get_strategy().num_replicas_in_sync
         self.counts[id(optimizer)] += 1
+        draws = self.seen[0].draws
+        self.extent.note(self.events, self.writes, draws[-1].loader if draws else -1)
         self._write(optimizer, [variable for _, variable in pairs], replicas)
+        self.written += self.writes
         self.losses, self.events = [], []
-        for watched in (self.writes, self.written_at, self.printed, self.printed_at):
+        for watched in (self.writes, self.written_at, self.saved, self.printed, self.printed_at):
             watched.clear()  # the lists themselves are watched
         self.seen = [Seen() for _ in self.seen]
-        if all(count >= self.settings.steps for count in self.counts.values()):
-            end_process(self.settings, self._ranks(replicas))
+        if self.extent.is_done(min(self.counts.values())):
+            self._finish(replicas)
 
     def complete(self) -> None:
         """This process ends by itself: add what it has done since its last record."""
         if self.file is not None and self.file.stem.endswith(f"-{os.getpid()}"):
             more: dict[str, Sequence[Any]] = {
-                "saved": list(stored(self.writes)),
+                "events": self.events,
+                "saved": [*self.saved, *stored(self.writes)],
                 "writes": self.writes,
                 "written_at": self.written_at,
                 "printed": self.printed,
                 "printed_at": self.printed_at,
             }
             complete(self.file, more)
+            self._keep_texts()
 
-    def _ranks(self, replicas: int) -> range:
-        return range(self.rank, self.rank + replicas)
+    def _keep_texts(self) -> None:
+        keep_texts(self.settings.path, self.rank, started_in(), (*self.written, *self.writes))
+
+    def _finish(self, replicas: int) -> None:
+        self._keep_texts()
+        end_process(self.settings, range(self.rank, self.rank + replicas))
 
     def _write(self, optimizer: Any, variables: Sequence[Any], replicas: int) -> None:
         order = self.optimizers.index(optimizer)
         number = self.counts[id(optimizer)]
-        saved = tuple(stored(self.writes)) if number else ()
+        saved = (*self.saved, *stored(self.writes)) if number else ()
         for k in range(replicas):
-            parameters = dict(zip(_names(optimizer, variables), _of_replica(variables, k)))
-            buffers = self.buffers[order]
-            fields = {
-                "parameters": parameters,
-                "buffers": dict(zip(_names(optimizer, buffers), _of_replica(buffers, k))),
-                "gradients": self.gradients[k] if number else {},
-            }
+            fields = self._fields(order, variables, k)
             name = f"rank-{self.rank + k}-{os.getpid()}"
             draws = tuple(self.seen[k].draws) if number else ()
             step = Step(
                 optimizer=order,
                 number=number,
                 rates=self.rates,
-                parameters=_described(fields["parameters"]),
-                buffers=_described(fields["buffers"]),
-                gradients=_described(fields["gradients"]),
+                **{field: _described(arrays) for field, arrays in fields.items()},  # type: ignore[arg-type]
                 # What led to the first step belongs to its record, not to the one of the start.
                 losses=tuple(self.losses) if number else (),
                 draws=draws,
@@ -151,6 +176,8 @@ class Recorder:
                 epoch=draws[-1].epoch if draws else -1,
                 events=tuple(self.events) if number else (),
                 state=_state(optimizer, variables, k),
+                settings=settings_of(optimizer),
+                place=self.place,
                 writes=tuple(self.writes) if number and k == 0 else (),
                 written_at=tuple(self.written_at) if number and k == 0 else (),
                 saved=saved if k == 0 else (),
@@ -162,7 +189,26 @@ class Recorder:
             path = self.settings.path / f"{name}.jsonl"
             with path.open("a", encoding="utf-8") as file:
                 file.write(step.to_line() + "\n")
-            self.file = self.file or path
+            if self.file is None:
+                self.file = path
+                mark_end(self.settings, self.rank, lambda: self.taken)
+
+    def _fields(self, order: int, variables: Sequence[Any], k: int) -> dict[str, Arrays]:
+        """What a replica holds, by field of the record."""
+        optimizer, lives = self.optimizers[order], self.beside[order]
+        number = self.counts[id(optimizer)]
+        # Those of no model at the start alone: later they may be a rank's own sums.
+        untrained = [*lives.untrained, *(() if number else lives.loose)]
+        held = {
+            "parameters": variables,
+            "buffers": lives.buffers,
+            "untrained": untrained,
+            "untrained_buffers": lives.untrained_buffers,
+        }
+        arrays = {
+            field: dict(zip(_names(optimizer, held[field]), _of_replica(held[field], k))) for field in held
+        }
+        return {**arrays, "gradients": self.gradients[k] if number else {}}
 
 
 def _names(optimizer: Any, variables: Iterable[Any]) -> list[str]:
@@ -178,19 +224,7 @@ def _names(optimizer: Any, variables: Iterable[Any]) -> list[str]:
 
 
 def _of_replica(variables: Iterable[Any], k: int) -> list[np.ndarray[Any, Any]]:
-    return [array_of(of_replica(v.value if hasattr(v, "path") else v, k)) for v in variables]
-
-
-def _buffers_beside(variables: Sequence[Any]) -> list[Any]:
-    """What the models that hold these variables do not train: statistics of normalizations, frozen layers."""
-    trained = {id(variable) for variable in variables}
-    found: dict[int, Any] = {}
-    for model in (o for o in gc.get_objects() if issubclass(type(o), tf.keras.Model)):
-        # In Keras 3 the variables of the framework are inside those of Keras.
-        inside = {id(v.value if hasattr(v, "path") else v) for v in model.weights}
-        if inside & trained:
-            found.update({id(v): v for v in model.non_trainable_weights})
-    return [variable for key, variable in found.items() if key not in trained]
+    return [array_of(of_replica(native(v), k)) for v in variables]
 
 
 def _state(optimizer: Any, variables: Sequence[Any], k: int) -> tuple[Tensor, ...]:

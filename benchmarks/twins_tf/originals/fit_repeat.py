@@ -1,0 +1,24 @@
+import numpy as np
+import tensorflow as tf
+
+tf.keras.utils.set_random_seed(3)
+x = np.random.default_rng(0).normal(size=(64, 8)).astype("float32")
+y = (x.sum(axis=1) > 0).astype("int32")
+x_val = np.random.default_rng(1).normal(size=(32, 8)).astype("float32")
+y_val = (x_val.sum(axis=1) > 0).astype("int32")
+
+model = tf.keras.Sequential(
+    [
+        tf.keras.layers.Dense(16, activation="relu", input_shape=(8,)),
+        tf.keras.layers.Dense(2),
+    ]
+)
+
+train = tf.data.Dataset.from_tensor_slices((x, y)).shuffle(64).repeat().batch(8)
+schedule = tf.keras.optimizers.schedules.ExponentialDecay(0.05, 4, 0.9)
+model.compile(
+    optimizer=tf.keras.optimizers.SGD(schedule),
+    loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+)
+model.fit(train, epochs=2, steps_per_epoch=8, verbose=2)
+model.save("model.h5")

@@ -56,6 +56,7 @@ class Bench:
                 continue
             self.originals.append(original)
             self.references[original.name] = runs[0][1]
+        print(f"{len(self.originals)} originals", flush=True)
 
     def _programs(self, seed: int, wanted: int) -> Iterator[Original]:
         number = seed * 100_000

@@ -119,7 +119,17 @@ def verified(original: Original, mutant: Mutant, scratch: Path) -> tuple[int, st
         for path in original.folder.iterdir():
             (Path(name) / path.name).write_bytes(path.read_bytes())
         (Path(name) / MIGRATED).write_text(mutant.text)
-        command = [sys.executable, "-m", "hvdkit", "verify", ORIGINAL, MIGRATED, "--to-end", "--device", "cpu"]
+        command = [
+            sys.executable,
+            "-m",
+            "hvdkit",
+            "verify",
+            ORIGINAL,
+            MIGRATED,
+            "--to-end",
+            "--device",
+            "cpu",
+        ]
         command += ["--timeout", "60", "--", *original.arguments]
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", "OMP_NUM_THREADS": "1"}
         try:

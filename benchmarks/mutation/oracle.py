@@ -35,6 +35,8 @@ def seen(warm: Warm, original: Original, text: str, folder: Path) -> tuple[int, 
     code, output = warm.job(HOSTS, command, work, LIMIT)
     (out / "output").write_text(output)
     ranks = [pickle.loads(path.read_bytes()) for path in sorted(out.glob("seen.*"))]
+    for rank in ranks[1:]:
+        del rank["printed"]  # a person reads rank 0's
     files = {
         str(path.relative_to(work)): _contents(path)
         for path in sorted(work.rglob("*"))
@@ -65,7 +67,9 @@ def apart(one: Any, other: Any, at: str = "") -> Iterator[str]:
                 yield from apart(left, right, f"{at}/{place}")
     elif isinstance(one, str) and isinstance(other, str):
         numbers = zip(NUMBER.findall(one), NUMBER.findall(other))
-        if NUMBER.sub("#", one) != NUMBER.sub("#", other) or not all(_close(float(a), float(b)) for a, b in numbers):
+        if NUMBER.sub("#", one) != NUMBER.sub("#", other) or not all(
+            _close(float(a), float(b)) for a, b in numbers
+        ):
             yield at
     elif isinstance(one, (int, float)) and isinstance(other, (int, float)):
         if not _close(one, other):
@@ -75,4 +79,9 @@ def apart(one: Any, other: Any, at: str = "") -> Iterator[str]:
 
 
 def _close(one: float, other: float) -> bool:
-    return one == other or math.isnan(one) and math.isnan(other) or abs(one - other) <= CLOSE * max(abs(one), abs(other), 1e-3)
+    return (
+        one == other
+        or math.isnan(one)
+        and math.isnan(other)
+        or abs(one - other) <= CLOSE * max(abs(one), abs(other), 1e-3)
+    )

@@ -19,9 +19,18 @@ ROOT = Path(__file__).parents[2]
 ORIGINAL, MIGRATED = "original.py", "migrated.py"
 # Folders of an original and its migration, written by hand.
 PAIRS = (
-    *(f"benchmarks/migrations/{name}/right.py" for name in ("accumulate", "byhand", "ddp", "resume", "single", "tensors")),
-    *(f"tests/verify/fixtures/{name}/migrated.py" for name in ("accumulate", "convnet", "gan", "plain", "single")),
-    *(f"benchmarks/mutation/pairs/{name}/right.py" for name in ("anew", "drawn", "onecycle", "stream", "warmup")),
+    *(
+        f"benchmarks/migrations/{name}/right.py"
+        for name in ("accumulate", "byhand", "ddp", "resume", "single", "tensors")
+    ),
+    *(
+        f"tests/verify/fixtures/{name}/migrated.py"
+        for name in ("accumulate", "convnet", "gan", "plain", "single")
+    ),
+    *(
+        f"benchmarks/mutation/pairs/{name}/right.py"
+        for name in ("anew", "drawn", "onecycle", "stream", "warmup")
+    ),
 )
 
 

@@ -14,7 +14,9 @@ NAMED, OTHER, FALSE_YES, UNKNOWN = "refused and named", "refused, not named", "f
 RIGHT, FALSE_NO, RIGHT_UNKNOWN, NOT_RUN = "agrees", "false no", "right, unknown", "not run"
 KINDS = {True: (NAMED, OTHER, UNKNOWN, FALSE_YES), False: (RIGHT, RIGHT_UNKNOWN, FALSE_NO)}
 # What verify prints of why it refuses.
-REASONS = re.compile(r"likely cause: |fails  |first difference: |differ: |does not hold: |hvdkit verify: |  (original|migrated)  ")
+REASONS = re.compile(
+    r"likely cause: |fails  |first difference: |differ: |does not hold: |hvdkit verify: |  (original|migrated)  "
+)
 
 
 @dataclass(frozen=True)
@@ -51,8 +53,14 @@ def judged(mutant: Mutant, named: str, code: int, said: str, lines: set[int]) ->
         places = {int(number) for number in re.findall(r"migrated\.py:(\d+)", reasons)}
         causes = "\n".join(line for line in reasons.splitlines() if not line.startswith("  "))
         what = NAMED if places & lines or re.search(named, causes, re.IGNORECASE) else OTHER
-    verdicts = [line for line in said.splitlines() if re.match(r"agree|differ: |does not hold: |hvdkit verify: ", line)]
-    return Outcome(mutant.original, mutant.operator, mutant.wrong, what, (verdicts or [f"exit code {code}"])[-1][:160])
+    verdicts = [
+        line
+        for line in said.splitlines()
+        if re.match(r"agree|differ: |does not hold: |hvdkit verify: ", line)
+    ]
+    return Outcome(
+        mutant.original, mutant.operator, mutant.wrong, what, (verdicts or [f"exit code {code}"])[-1][:160]
+    )
 
 
 def counted(outcomes: Sequence[Outcome]) -> str:
@@ -61,10 +69,14 @@ def counted(outcomes: Sequence[Outcome]) -> str:
     for wrong, kinds in KINDS.items():
         mine = [one for one in outcomes if one.wrong is wrong]
         counts = Counter(one.what for one in mine)
-        names = ", ".join(f"{counts[kind]} {kind}" for kind in (*kinds, NOT_RUN) if counts[kind] or kind in kinds)
+        names = ", ".join(
+            f"{counts[kind]} {kind}" for kind in (*kinds, NOT_RUN) if counts[kind] or kind in kinds
+        )
         operators = len({one.operator for one in mine})
         originals = len({one.original for one in mine})
-        lines.append(f"{len(mine)} {'wrong' if wrong else 'right'}, {operators} operators, {originals} originals: {names}")
+        lines.append(
+            f"{len(mine)} {'wrong' if wrong else 'right'}, {operators} operators, {originals} originals: {names}"
+        )
     return "\n".join(lines)
 
 

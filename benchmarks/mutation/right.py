@@ -43,12 +43,18 @@ def _inverted(source: Source) -> Iterator[Edits]:
         if not node.orelse:
             indent = " " * node.col_offset
             first = source.start(node)
-            yield [
-                source.put(node.test, "hvd.rank() != 0"),
-                type(source.put(node, ""))(
-                    source.end(node.test) + 1, source.end(node.test) + 1, f"\n{indent}    pass\n{indent}else:"
-                ),
-            ] if source.raw[first : first + 2] == b"if" else []
+            yield (
+                [
+                    source.put(node.test, "hvd.rank() != 0"),
+                    type(source.put(node, ""))(
+                        source.end(node.test) + 1,
+                        source.end(node.test) + 1,
+                        f"\n{indent}    pass\n{indent}else:",
+                    ),
+                ]
+                if source.raw[first : first + 2] == b"if"
+                else []
+            )
 
 
 def _renamed(source: Source) -> Iterator[Edits]:
@@ -152,7 +158,9 @@ def _reduced_otherwise(source: Source) -> Iterator[Edits]:
             continue
         given = source.of(call.args[0])
         if source.of(operation) == "hvd.Sum":
-            yield [source.put(call, f"hvd.allgather(({given}).reshape(1, -1)).sum(0).reshape(({given}).shape)")]
+            yield [
+                source.put(call, f"hvd.allgather(({given}).reshape(1, -1)).sum(0).reshape(({given}).shape)")
+            ]
         if source.of(operation) == "hvd.Average":
             yield [source.put(call, f"(hvd.allreduce({given}, op=hvd.Sum) / hvd.size())")]
         yield [source.put(call, f"hvd.synchronize(hvd.allreduce_async({given}, op={source.of(operation)}))")]
@@ -188,7 +196,11 @@ def _saved_by_helper(source: Source) -> Iterator[Edits]:
 def _rate_toggled(source: Source) -> Iterator[Edits]:
     for call in source.calls(*OPTIMIZERS):
         rates = [word.value for word in call.keywords if word.arg == "lr"]
-        if len(rates) == 1 and len(list(source.calls(*OPTIMIZERS))) == 1 and "lr" not in _groups(source, call):
+        if (
+            len(rates) == 1
+            and len(list(source.calls(*OPTIMIZERS))) == 1
+            and "lr" not in _groups(source, call)
+        ):
             rate = source.of(rates[0])
             shown = rate.replace(" * hvd.size()", "") if "hvd.size()" in rate else f"({rate}) * hvd.size()"
             yield [source.put(rates[0], shown)]
@@ -234,14 +246,20 @@ def _evaluated_by_one(source: Source) -> Iterator[Edits]:
 REFACTORINGS = (
     Refactoring("as-it-is", "the migration itself", lambda source: iter([[]])),
     Refactoring("guard-not", "guards ask `not hvd.rank()`", _guard("not hvd.rank()")),
-    Refactoring("guard-function", "guards ask a function", _guard("is_main()", "def is_main():\n    return hvd.rank() == 0\n")),
+    Refactoring(
+        "guard-function",
+        "guards ask a function",
+        _guard("is_main()", "def is_main():\n    return hvd.rank() == 0\n"),
+    ),
     Refactoring("guard-inverted", "the guarded block is in the else", _inverted),
     Refactoring("renamed", "a variable has another name", _renamed),
     Refactoring("by-hand", "each gradient is averaged by the script", _by_hand),
     Refactoring("sent-by-hand", "each tensor is sent by the script", _broadcast_by_hand),
     Refactoring("sampler-class", "the sampler is a class of the script's", _own_sampler),
     Refactoring("sampler-order", "a sampler of the script's, with an order of its own", _other_order, False),
-    Refactoring("reduced-otherwise", "a metric is gathered, divided or reduced asynchronously", _reduced_otherwise),
+    Refactoring(
+        "reduced-otherwise", "a metric is gathered, divided or reduced asynchronously", _reduced_otherwise
+    ),
     Refactoring("spelled-out", "what Horovod does anyway is asked for", _spelled_out),
     Refactoring("later-epochs", "set_epoch is given other numbers", _later_epochs, False),
     Refactoring("seeded-otherwise", "the sampler has another seed", _seeded_otherwise, False),

@@ -102,9 +102,11 @@ def _clip_before(source: Source) -> Iterator[Edits]:
     synchronized = [c for c in source.calls("synchronize") if isinstance(source.parents[c], ast.Expr)]
     if synchronized and any(source.calls("clip_grad_norm_", "clip_grad_value_")):
         edits = [source.put(source.parents[call], "pass") for call in synchronized]
-        yield edits + [source.put(call, "contextlib.nullcontext()") for call in source.calls("skip_synchronize")] + [
-            source.top("import contextlib")
-        ]
+        yield (
+            edits
+            + [source.put(call, "contextlib.nullcontext()") for call in source.calls("skip_synchronize")]
+            + [source.top("import contextlib")]
+        )
 
 
 def _clip_more(source: Source) -> Iterator[Edits]:
@@ -214,7 +216,11 @@ def _not_wrapped(source: Source) -> Iterator[Edits]:
 def _stops_later(source: Source) -> Iterator[Edits]:
     """What is counted before an end, and compared with a number or an option."""
     for node in ast.walk(source.tree):
-        if isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.GtE, ast.Eq)) and len(node.ops) == 1:
+        if (
+            isinstance(node, ast.Compare)
+            and isinstance(node.ops[0], (ast.GtE, ast.Eq))
+            and len(node.ops) == 1
+        ):
             counted = source.of(node.left)
             if any(word in counted for word in ("bad", "worse", "wait", "count", "patience", "stale")):
                 bound = node.comparators[0]
@@ -294,52 +300,162 @@ MISTAKES = (
         "setting|weight.decay",
         _keyword(OPTIMIZERS, "weight_decay", "($) * hvd.size()"),
     ),
-    Mistake("decay-added", "weight decay that the original has not", "setting|weight.decay", _more(OPTIMIZERS, "weight_decay", "weight_decay=0.01")),
+    Mistake(
+        "decay-added",
+        "weight decay that the original has not",
+        "setting|weight.decay",
+        _more(OPTIMIZERS, "weight_decay", "weight_decay=0.01"),
+    ),
     Mistake(
         "momentum-by-size",
         "momentum divided by the number of ranks",
         "setting|momentum",
         _keyword(OPTIMIZERS, "momentum", "($) / hvd.size()"),
     ),
-    Mistake("rate-by-square", "the rate is scaled twice", RATE, _keyword(OPTIMIZERS, "lr", "($) * hvd.size() ** 2")),
+    Mistake(
+        "rate-by-square",
+        "the rate is scaled twice",
+        RATE,
+        _keyword(OPTIMIZERS, "lr", "($) * hvd.size() ** 2"),
+    ),
     Mistake(
         "rate-of-rank-0",
         "rank 0 alone scales its rate",
         RATE,
         _keyword(OPTIMIZERS, "lr", "($) * (hvd.size() if hvd.rank() == 0 else 1)"),
     ),
-    Mistake("gamma-by-size", "a schedule's factor is taken to the power of the ranks", RATE, _keyword(SCHEDULERS, "gamma", "($) ** hvd.size()")),
-    Mistake("schedule-by-size", "a schedule's length is multiplied", RATE, _keyword(SCHEDULERS, "step_size", "($) * hvd.size()")),
-    Mistake("cycle-by-size", "a cycle is as long as all ranks' steps together", RATE, _keyword(SCHEDULERS, "total_steps", "($) * hvd.size()")),
-    Mistake("schedule-on-rank-0", "rank 0 alone steps the scheduler", RATE, _on_rank_0("step", within="sched")),
+    Mistake(
+        "gamma-by-size",
+        "a schedule's factor is taken to the power of the ranks",
+        RATE,
+        _keyword(SCHEDULERS, "gamma", "($) ** hvd.size()"),
+    ),
+    Mistake(
+        "schedule-by-size",
+        "a schedule's length is multiplied",
+        RATE,
+        _keyword(SCHEDULERS, "step_size", "($) * hvd.size()"),
+    ),
+    Mistake(
+        "cycle-by-size",
+        "a cycle is as long as all ranks' steps together",
+        RATE,
+        _keyword(SCHEDULERS, "total_steps", "($) * hvd.size()"),
+    ),
+    Mistake(
+        "schedule-on-rank-0", "rank 0 alone steps the scheduler", RATE, _on_rank_0("step", within="sched")
+    ),
     Mistake("epochs-by-size", "the number of epochs is divided", "steps|epoch", _epochs),
     Mistake("epoch-saved", "the checkpoint has another epoch", WRITTEN, _epoch_saved),
     Mistake("key-lost", "the checkpoint lacks something", WRITTEN, _key_lost),
     Mistake("never-saved", "no rank writes the file", WRITTEN, _never_saved),
     Mistake("written-by-none", "the guard is never true", WRITTEN, _guard("hvd.rank() == hvd.size()")),
     Mistake("written-by-all", "the guard is gone", WRITTEN, _guard("True")),
-    Mistake("written-by-hosts", "the guard asks for the local rank", WRITTEN + "|local", _guard("hvd.local_rank() == 0")),
-    Mistake("metric-op", "a sum is taken for an average, or an average for a sum", NUMBER, _text(("hvd.Sum", "hvd.Average"), ("hvd.Average", "hvd.Sum"), ("hvd.Max", "hvd.Sum"), inside=("allreduce", "allreduce_"))),
+    Mistake(
+        "written-by-hosts",
+        "the guard asks for the local rank",
+        WRITTEN + "|local",
+        _guard("hvd.local_rank() == 0"),
+    ),
+    Mistake(
+        "metric-op",
+        "a sum is taken for an average, or an average for a sum",
+        NUMBER,
+        _text(
+            ("hvd.Sum", "hvd.Average"),
+            ("hvd.Average", "hvd.Sum"),
+            ("hvd.Max", "hvd.Sum"),
+            inside=("allreduce", "allreduce_"),
+        ),
+    ),
     Mistake("metric-own", "a metric is each rank's own", NUMBER, _first_argument("$", "allreduce")),
-    Mistake("metric-sent", "rank 0 sends its metric instead of reducing it", NUMBER, _first_argument("hvd.broadcast($, root_rank=0)", "allreduce")),
-    Mistake("own-decision", "each rank decides by what it has found itself", NUMBER + "|steps|end", _first_argument("$", "broadcast_object")),
+    Mistake(
+        "metric-sent",
+        "rank 0 sends its metric instead of reducing it",
+        NUMBER,
+        _first_argument("hvd.broadcast($, root_rank=0)", "allreduce"),
+    ),
+    Mistake(
+        "own-decision",
+        "each rank decides by what it has found itself",
+        NUMBER + "|steps|end",
+        _first_argument("$", "broadcast_object"),
+    ),
     Mistake("evaluates-share", "an evaluation is shared out and not reduced", NUMBER, _evaluates_share),
-    Mistake("share-total", "a metric is divided by the share's size", NUMBER, _text(("len(loader.dataset)", "len(loader.sampler)"), ("len(val_loader.dataset)", "len(val_loader.sampler)"))),
+    Mistake(
+        "share-total",
+        "a metric is divided by the share's size",
+        NUMBER,
+        _text(
+            ("len(loader.dataset)", "len(loader.sampler)"),
+            ("len(val_loader.dataset)", "len(val_loader.sampler)"),
+        ),
+    ),
     Mistake("no-sampler", "every rank trains on all samples", SHARED, _no_sampler),
-    Mistake("sampler-rank", "every rank has the first one's share", SHARED, _keyword(("DistributedSampler",), "rank", "0")),
-    Mistake("sampler-local-rank", "the sampler is given the local rank", SHARED + "|local", _keyword(("DistributedSampler",), "rank", "hvd.local_rank()")),
-    Mistake("sampler-half", "half of the samples are never drawn", SHARED + "|left out", _keyword(("DistributedSampler",), "num_replicas", "2 * ($)")),
-    Mistake("sampler-seed", "each rank shuffles by a seed of its own", SHARED, _more(("DistributedSampler",), "seed", "seed=hvd.rank()")),
-    Mistake("unshuffled", "the sampler no longer shuffles", "shuffle|order|" + SHARED, _more(("DistributedSampler",), "shuffle", "shuffle=False")),
+    Mistake(
+        "sampler-rank",
+        "every rank has the first one's share",
+        SHARED,
+        _keyword(("DistributedSampler",), "rank", "0"),
+    ),
+    Mistake(
+        "sampler-local-rank",
+        "the sampler is given the local rank",
+        SHARED + "|local",
+        _keyword(("DistributedSampler",), "rank", "hvd.local_rank()"),
+    ),
+    Mistake(
+        "sampler-half",
+        "half of the samples are never drawn",
+        SHARED + "|left out",
+        _keyword(("DistributedSampler",), "num_replicas", "2 * ($)"),
+    ),
+    Mistake(
+        "sampler-seed",
+        "each rank shuffles by a seed of its own",
+        SHARED,
+        _more(("DistributedSampler",), "seed", "seed=hvd.rank()"),
+    ),
+    Mistake(
+        "unshuffled",
+        "the sampler no longer shuffles",
+        "shuffle|order|" + SHARED,
+        _more(("DistributedSampler",), "shuffle", "shuffle=False"),
+    ),
     Mistake("no-set-epoch", "every epoch has the order of the first", "epoch|order", _dropped("set_epoch")),
-    Mistake("constant-epoch", "set_epoch is given one number", "epoch|order", _text(("epoch", "0"), ("self.epoch", "0"), inside=("set_epoch",))),
-    Mistake("clip-before-average", "gradients are clipped while they are reduced", "clip|synchronize", _clip_before),
+    Mistake(
+        "constant-epoch",
+        "set_epoch is given one number",
+        "epoch|order",
+        _text(("epoch", "0"), ("self.epoch", "0"), inside=("set_epoch",)),
+    ),
+    Mistake(
+        "clip-before-average",
+        "gradients are clipped while they are reduced",
+        "clip|synchronize",
+        _clip_before,
+    ),
     Mistake("clip-by-size", "gradients are clipped to less", "clip|gradient", _clip_more),
     Mistake("accumulates-more", "more batches are accumulated", "step|gradient", _accumulated),
-    Mistake("accumulated-not-divided", "the accumulated loss is not divided", "gradient|loss|divi", _loss_not_divided),
+    Mistake(
+        "accumulated-not-divided",
+        "the accumulated loss is not divided",
+        "gradient|loss|divi",
+        _loss_not_divided,
+    ),
     Mistake("not-cleared", "gradients are not cleared", "gradient|loss|clear", _dropped("zero_grad")),
     Mistake("stops-later", "patience is multiplied by the ranks", "step|epoch|end", _stops_later),
-    Mistake("average-of-weights", "a running average has another decay, or none", "untrained|average|module|content", _average_of_weights),
+    Mistake(
+        "average-of-weights",
+        "a running average has another decay, or none",
+        "untrained|average|module|content",
+        _average_of_weights,
+    ),
     Mistake("half-the-share", "a slice skips half of it, or has all ranks begin alike", SHARED, _slices),
-    Mistake("own-statistics", "what is counted in all data is counted in the share", "statistic|loss|setting|buffer|same|sampl|normalis", _statistics),
+    Mistake(
+        "own-statistics",
+        "what is counted in all data is counted in the share",
+        "statistic|loss|setting|buffer|same|sampl|normalis",
+        _statistics,
+    ),
 )

@@ -9,8 +9,8 @@ from dataclasses import replace
 from hvdkit.verify.cause import Cause
 from hvdkit.verify.invariant import Invariant, Unchecked
 from hvdkit.verify.passes import first_epoch, pass_ended, training_loader
-from hvdkit.verify.records import MADE, Draw, Run
-from hvdkit.verify.rows import NAME, check_rows
+from hvdkit.verify.records import LEAVES_OUT, MADE, Draw, Run
+from hvdkit.verify.rows import ALL, NAME, check_rows
 
 SPLIT = Cause(
     "HVD305",
@@ -41,9 +41,7 @@ def check_shares(original: Run, migrated: Run, sharding: Cause) -> Iterator[Inva
     shared = _shared(by_index)
     trained = _trained_on(migrated, loader)
     if any(by_index) and (shared < migrated.world or not unlike & trained):
-        same_place = _shared(
-            [[i for d in _draws(migrated, r, loader, first) for i in d.indices] for r in migrated.steps]
-        )
+        same_place = _shared(_indices(migrated, loader, first))
         split = SPLIT if same_place < migrated.world else sharding
         yield _different(migrated, by_index, shared, split)
         yield from _complete(original, migrated, loader, first, sharding)
@@ -52,7 +50,10 @@ def check_shares(original: Run, migrated: Run, sharding: Cause) -> Iterator[Inva
         same = tuple(_by_loss(migrated, sharding))
         yield from same or check_rows(original, migrated, _divided(sharding)).invariants
     else:  # no index, or each rank has a share of its own made before
-        yield from _by_content(migrated, loader, first, sharding if any(by_index) else STREAM)
+        cause = sharding if any(by_index) else STREAM
+        yield from _by_content(migrated, loader, first, cause)
+        if not any(by_index):
+            yield from _complete(original, migrated, loader, first, cause)
     yield from _apart(migrated, loader, unlike)
 
 
@@ -75,17 +76,34 @@ def _different(run: Run, shares: list[list[object]], shared: int, cause: Cause) 
 
 
 def _complete(original: Run, migrated: Run, loader: int, first: int, cause: Cause) -> Iterator[Invariant]:
-    """By indices: a seed that a split was given may choose other samples than the original's."""
+    """By indices: a seed that a split was given may choose other samples than the original's. By contents
+    where there are none, and the job's are the original's (augmented samples are not)."""
     if not all(pass_ended(run, loader, first) for run in (original, migrated)):
         return
     whole, drawn = (
-        {i for rank in run.steps for draw in _draws(run, rank, loader, first) for i in draw.indices}
-        for run in (original, migrated)
+        {i for share in _indices(run, loader, first) for i in share} for run in (original, migrated)
     )
-    missing = len(whole - drawn)
-    yield Invariant(
-        "together they train on all samples", not missing, f"{missing} of {len(whole)} are left out", cause
-    )
+    if not whole:
+        whole, drawn = (
+            {i for share in _contents(run, loader, first) for i in share} for run in (original, migrated)
+        )
+        if not drawn <= whole:
+            return
+    missing, left = len(whole - drawn), _left_out(migrated, loader)
+    seen = f"{missing} of {len(whole)} are left out"
+    told = f"{seen}, of {left} that fill no batch" if left else seen
+    yield Invariant(ALL, missing <= left, told, cause)
+
+
+def _left_out(run: Run, loader: int) -> int:
+    """Samples of all ranks that a loader with drop_last leaves out in a pass."""
+    counts: dict[int, int] = {}
+    for rank, steps in run.steps.items():
+        for event in (event for step in steps for event in step.events if event.what == LEAVES_OUT):
+            number, count = map(int, event.detail.split())
+            if number == loader:
+                counts[rank] = count
+    return sum(counts.values())
 
 
 def _alike(run: Run, unlike: set[str]) -> Iterator[Invariant]:
@@ -99,16 +117,7 @@ def _alike(run: Run, unlike: set[str]) -> Iterator[Invariant]:
 
 def _by_content(run: Run, loader: int, first: int, cause: Cause) -> Iterator[Invariant]:
     """Where all contents of a rank differ, so that they tell samples apart."""
-    shares = [
-        [
-            content
-            for step in run.steps[rank]
-            for draw in step.contents
-            if (draw.loader, draw.epoch) == (loader, first)
-            for content in draw.indices
-        ]
-        for rank in run.steps
-    ]
+    shares = _contents(run, loader, first)
     if all(share and len(set(share)) == len(share) for share in shares):
         yield _different(run, shares, _shared(shares), cause)
 
@@ -198,6 +207,23 @@ def _unlike(run: Run) -> set[str]:
 def _draws(run: Run, rank: int, loader: int, epoch: int) -> Iterator[Draw]:
     for step in run.steps[rank]:
         yield from (draw for draw in step.draws if (draw.loader, draw.epoch) == (loader, epoch))
+
+
+def _indices(run: Run, loader: int, epoch: int) -> list[list[object]]:
+    return [[i for draw in _draws(run, rank, loader, epoch) for i in draw.indices] for rank in run.steps]
+
+
+def _contents(run: Run, loader: int, epoch: int) -> list[list[object]]:
+    return [
+        [
+            content
+            for step in run.steps[rank]
+            for draw in step.contents
+            if (draw.loader, draw.epoch) == (loader, epoch)
+            for content in draw.indices
+        ]
+        for rank in run.steps
+    ]
 
 
 def _by_rank(run: Run, loader: int, epoch: int) -> list[list[object]]:

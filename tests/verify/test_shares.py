@@ -13,7 +13,7 @@ from torch.utils.data import ConcatDataset, DataLoader, Dataset, Subset, SubsetR
 from hvdkit.verify.cause import Cause
 from hvdkit.verify.hook.probe import probe
 from hvdkit.verify.hook.samples import Bases, rows
-from hvdkit.verify.records import MADE, Draw, Event, Pool, Probe, Run, Step
+from hvdkit.verify.records import LEAVES_OUT, MADE, PASS_ENDED, Draw, Event, Pool, Probe, Run, Step
 from hvdkit.verify.scene import Request
 from hvdkit.verify.session import verify
 from hvdkit.verify.shares import SPLIT, STREAM, UNLIKE, check_shares
@@ -45,6 +45,33 @@ def rank(
             events=(Event(MADE, "0 0"),),
         ),
     )
+
+
+def whole_pass(samples: range | list[int], kind: str = "indices", left: int = 0) -> tuple[Step, ...]:
+    """One step of a rank that ends its first pass. left: samples that fill no batch."""
+    drawn = Draw(0, 0, tuple(samples))
+    events = (Event(PASS_ENDED, "0 0"), *([Event(LEAVES_OUT, f"0 {left}")] if left else []))
+    fields = {"draws" if kind == "indices" else "contents": (drawn,)}
+    return (Step(0, 1, (0.1,), (), loader=0, epoch=0, events=events, **fields),)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "kind", "left", "holds"),
+    [
+        ((range(0, 44, 2), range(1, 44, 2)), "indices", 0, True),
+        ((range(0, 40, 2), range(1, 40, 2)), "indices", 0, False),
+        ((range(0, 40, 2), range(1, 40, 2)), "indices", 2, True),  # drop_last on both
+        ((range(0, 44, 4), range(1, 44, 4)), "indices", 2, False),
+        ((range(0, 44, 2), range(1, 44, 2)), "contents", 0, True),
+        ((range(0, 44, 4), range(1, 44, 4)), "contents", 0, False),  # half of each share of a stream
+        ((range(100, 144, 4), range(101, 144, 4)), "contents", 0, None),  # augmented
+    ],
+)
+def test_all_samples_are_trained_on(ranks, kind, left, holds):
+    original = Run(Path(), {0: whole_pass(range(44), kind)})
+    job = Run(Path(), {rank: whole_pass(samples, kind, left) for rank, samples in enumerate(ranks)})
+    held = {each.name: each.holds for each in check_shares(original, job, SHARD)}
+    assert held.get("together they train on all samples") is holds
 
 
 def found(*ranks: tuple[Step, ...]) -> dict[str, tuple[bool, Cause | None]]:

@@ -18,7 +18,7 @@ from torch.utils.data import DataLoader, IterableDataset
 
 from hvdkit.verify.hook.recorder import PENDING, Recorder
 from hvdkit.verify.hook.stored import stored
-from hvdkit.verify.records import EVALUATION, PASS_LENGTH, RATE_LEFT, RESUME, complete
+from hvdkit.verify.records import EVALUATION, LEAVES_OUT, PASS_LENGTH, RATE_LEFT, RESUME, complete
 
 
 def watch_reached(recorder: Recorder) -> None:
@@ -36,9 +36,11 @@ def watch_reached(recorder: Recorder) -> None:
 
 
 def note_length(recorder: Recorder, loader: DataLoader[Any], number: int) -> None:
-    """Batches of one pass, where the loader knows."""
+    """Batches of one pass, and samples that are in none, where the loader knows."""
     if has_length(loader):
         recorder.note_once(PASS_LENGTH, f"{number} {len(loader)}")
+    if loader.drop_last and loader.batch_size and isinstance(loader.sampler, Sized):
+        recorder.note_once(LEAVES_OUT, f"{number} {len(loader.sampler) % loader.batch_size}")
 
 
 def has_length(loader: DataLoader[Any]) -> bool:

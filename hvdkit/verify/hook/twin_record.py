@@ -69,6 +69,14 @@ class Seeded:
 
 
 @dataclass(frozen=True)
+class Constructed:
+    """An optimizer was constructed; or, by then and before any batch, the script has seeded: the states."""
+
+    states: dict[str, Any]
+    again: bool = False
+
+
+@dataclass(frozen=True)
 class Backward:
     """The script called backward()."""
 
@@ -138,6 +146,7 @@ class OfRank:
         self.passes: list[Given] = []
         self.seeds: dict[str, list[Any]] = {}
         self.steps: list[Stepped] = []
+        self.constructed: list[dict[str, Any]] = []  # the states from which all goes on, by optimizer
         self.averaged: dict[int, list[int]] = {}  # by the number of backward() calls before
         self.lost = ""
         backwards = 0
@@ -164,6 +173,8 @@ class OfRank:
             self.seeds.setdefault(moment.library, []).append(moment.argument)
         elif isinstance(moment, Stepped):
             self.steps.append(moment)
+        elif isinstance(moment, Constructed):
+            self.constructed[len(self.constructed) - moment.again :] = [moment.states]
         elif isinstance(moment, Lost):
             self.lost = moment.reason
 

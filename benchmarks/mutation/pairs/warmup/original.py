@@ -24,7 +24,9 @@ def main():
     torch.manual_seed(8)
     inputs = torch.randn(72, 7, generator=torch.Generator().manual_seed(4))
     targets = inputs[:, :2].argmax(1)
-    train_loader = DataLoader(TensorDataset(inputs[:48], targets[:48]), batch_size=4, shuffle=True, drop_last=True)
+    train_loader = DataLoader(
+        TensorDataset(inputs[:48], targets[:48]), batch_size=4, shuffle=True, drop_last=True
+    )
     test_loader = DataLoader(TensorDataset(inputs[48:], targets[48:]), batch_size=8)
     model = nn.Sequential(nn.Linear(7, 10), nn.GELU(), nn.Linear(10, 2))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, nesterov=True)
@@ -43,7 +45,9 @@ def main():
         history.append(correct)
         worse = 0 if correct > best else worse + 1
         best = max(best, correct)
-        print(f"epoch {epoch}: {correct} of {len(test_loader.dataset)} ({100 * correct / len(test_loader.dataset):.2f} %)")
+        print(
+            f"epoch {epoch}: {correct} of {len(test_loader.dataset)} ({100 * correct / len(test_loader.dataset):.2f} %)"
+        )
         if worse >= 2:
             break
     with open("summary.json", "w") as file:

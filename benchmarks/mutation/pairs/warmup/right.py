@@ -53,7 +53,9 @@ def main():
         worse = 0 if correct > best else worse + 1
         best = max(best, correct)
         if hvd.rank() == 0:
-            print(f"epoch {epoch}: {correct} of {len(test_loader.dataset)} ({100 * correct / len(test_loader.dataset):.2f} %)")
+            print(
+                f"epoch {epoch}: {correct} of {len(test_loader.dataset)} ({100 * correct / len(test_loader.dataset):.2f} %)"
+            )
         if worse >= 2:
             break
     if hvd.rank() == 0:

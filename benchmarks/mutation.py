@@ -14,13 +14,14 @@ from __future__ import annotations
 import argparse
 import concurrent.futures
 import difflib
+import itertools
 import os
 import random
 import re
 import subprocess
 import sys
 import tempfile
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -45,7 +46,7 @@ class Bench:
         self.warm, self.scratch = warm, scratch
         self.random = random.Random(seed)
         self.tried: set[str] = set()
-        self.used: Counter[str] = Counter()
+        self.used: defaultdict[str, float] = defaultdict(float)
         found = [*by_hand(scratch), *self._programs(seed, programs)]
         self.references: dict[str, Seen] = {}
         self.originals: list[Original] = []
@@ -191,18 +192,23 @@ def main() -> int:
     operators: dict[str, Operator] = {one.name: one for one in (*MISTAKES, *REFACTORINGS)}
     chosen = [one for one in operators.values() if re.search(asked.only, one.name)]
     outcomes: list[Outcome] = []
+
+    def done(future: concurrent.futures.Future[Outcome]) -> None:
+        outcomes.append(future.result())
+        if asked.add:
+            add(asked.seed, outcomes)
+
     with tempfile.TemporaryDirectory() as name, Warm(MODULES) as warm:
         bench = Bench(warm, asked.seed, asked.programs, Path(name))
+        drawn = [
+            itertools.islice(bench.draw([one for one in chosen if isinstance(one, kind)]), wanted)
+            for kind, wanted in ((Mistake, asked.wrong), (Refactoring, asked.right))
+        ]
         with concurrent.futures.ThreadPoolExecutor(asked.jobs) as pool:
-            waiting = []
-            for kind, wanted in ((Mistake, asked.wrong), (Refactoring, asked.right)):
-                drawn = bench.draw([one for one in chosen if isinstance(one, kind)])
-                for _, mutant in zip(range(wanted), drawn):
-                    waiting.append(pool.submit(held, bench, operators, mutant, asked.keep))
-            outcomes = [one.result() for one in waiting]
+            # In turns, so that a run that is ended early has some of both.
+            for mutant in filter(None, itertools.chain.from_iterable(itertools.zip_longest(*drawn))):
+                pool.submit(held, bench, operators, mutant, asked.keep).add_done_callback(done)
     print("\n" + counted(outcomes))
-    if asked.add:
-        add(asked.seed, outcomes)
     return int(any(one.what == "false yes" for one in outcomes))
 
 

@@ -46,6 +46,26 @@ def test_a_number(job, twins, wrong):
     assert is_wrong(job, twins, SCALES) is wrong
 
 
+@pytest.mark.parametrize(
+    ("job", "alone", "wrong"),
+    [
+        ("1.246", "0.481", True),  # a sum, of what the original alone has about the mean of
+        ("0.623", "0.481", False),
+        ("1.246", "1.310", False),  # the original adds up, too
+        ("0.623", "1.310", True),
+        ("1.246", "0.880", False),  # neither
+        ("1.246", "", False),
+        ("0.512", "1.310", False),  # rank 0's own
+    ],
+)
+def test_a_reduction_of_what_each_rank_has(job, alone, wrong):
+    assert is_wrong(job, ("0.512", "0.734"), SCALES, alone) is wrong
+
+
+def test_an_average_of_counts_that_is_rounded():
+    assert is_wrong("16", ("15", "18"), SCALES, "40") and not is_wrong("33", ("15", "18"), SCALES, "40")
+
+
 def lines(*texts: str) -> list[Line]:
     return [Line(text, step=place + 1, place=f"train.py:{place}") for place, text in enumerate(texts)]
 
@@ -56,6 +76,13 @@ def test_lines_are_matched_by_their_words():
     [wrong], [missing] = compare_lines(job, [twin, twin], SCALES)
     assert (wrong.before.text, wrong.now.step) == ("epoch 1: loss 0.125 at 10:32:50", 3)
     assert missing.text == "done"
+
+
+def test_what_each_rank_has_may_be_equal_at_times():
+    """A sum of 8 and 8 hits, in a line whose numbers differ in the epoch before."""
+    ranks = [lines("3 hits", "8 hits"), lines("4 hits", "8 hits")]
+    assert compare_lines(lines("7 hits", "16 hits"), ranks, SCALES)[0] == []
+    assert len(compare_lines(lines("7 hits", "16 hits"), [ranks[0], ranks[0]], SCALES)[0]) == 2
 
 
 def test_warnings_and_progress_bars_are_no_results():
@@ -90,7 +117,7 @@ def test_an_original_as_one_rank_equals_itself(tmp_path, monkeypatch, name):
     scene = Scene(request, Path.cwd(), tmp_path, lambda line: print(line, file=sys.stderr))
     settings = Settings("", 1, TO_END, own=1, twinned=True)
     run = scene.run("original", script, how_to_start(script), settings)
-    twins = run_twins(scene, how_to_start(script), settings, run)
+    twins = run_twins(scene, how_to_start(script), settings, run, run)
     assert isinstance(twins, Twinned), str(twins)
     assert twins.comparison.identical and not twins.unchecked
     assert twins.twins.taken(0) == run.taken(0) > 10

@@ -27,12 +27,17 @@ scheduler = torch.optim.lr_scheduler.OneCycleLR(
     optimizer, max_lr=0.02, total_steps=EPOCHS * len(train_loader)
 )
 for epoch in range(EPOCHS):
+    trained, hits = 0.0, 0
     for x, y in train_loader:
         optimizer.zero_grad()
-        loss = F.cross_entropy(model(x), y, weight=weights)
+        out = model(x)
+        loss = F.cross_entropy(out, y, weight=weights)
         loss.backward()
         optimizer.step()
         scheduler.step()
+        trained += loss.item()
+        hits += (out.argmax(1) == y).sum().item()
+    trained /= len(train_loader)
     model.eval()
     correct, total = 0, 0
     with torch.no_grad():
@@ -40,5 +45,6 @@ for epoch in range(EPOCHS):
             correct += (model(x).argmax(1) == y).sum().item()
             total += F.cross_entropy(model(x), y, reduction="sum").item()
     model.train()
+    print(f"trained {trained:.5f}, {hits:.0f} hits")
     print(f"epoch {epoch}: accuracy {correct / len(valid_set):.3f}, loss {total / len(valid_set):.5f}")
     torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "epoch": epoch}, "last.pt")

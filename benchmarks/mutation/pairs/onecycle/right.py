@@ -34,13 +34,19 @@ scheduler = torch.optim.lr_scheduler.OneCycleLR(
     optimizer, max_lr=0.02, total_steps=EPOCHS * len(train_loader)
 )
 for epoch in range(EPOCHS):
+    trained, hits = torch.zeros(()), torch.zeros(())
     train_sampler.set_epoch(epoch)
     for x, y in train_loader:
         optimizer.zero_grad()
-        loss = F.cross_entropy(model(x), y, weight=weights)
+        out = model(x)
+        loss = F.cross_entropy(out, y, weight=weights)
         loss.backward()
         optimizer.step()
         scheduler.step()
+        trained += loss.detach()
+        hits += (out.argmax(1) == y).sum()
+    trained = hvd.allreduce(trained / len(train_loader), op=hvd.Average).item()
+    hits = hvd.allreduce(hits, op=hvd.Sum).item()
     model.eval()
     found = torch.zeros(2, dtype=torch.float64)
     with torch.no_grad():
@@ -50,6 +56,7 @@ for epoch in range(EPOCHS):
     model.train()
     correct, total = hvd.allreduce(found, op=hvd.Sum).tolist()
     if hvd.rank() == 0:
+        print(f"trained {trained:.5f}, {hits:.0f} hits")
         print(f"epoch {epoch}: accuracy {correct / len(valid_set):.3f}, loss {total / len(valid_set):.5f}")
         torch.save(
             {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "epoch": epoch}, "last.pt"

@@ -23,6 +23,11 @@ UNLIKE = Cause(
     "split, a vocabulary, a normaliser) has to be the same on every rank: seed it, sort sets, fit on all of "
     "the data, or send rank 0's by hvd.broadcast_object",
 )
+CHANGED = Cause(
+    "HVD305",
+    "no sample of the ranks is one of the original's: what is fitted or changed before training (a "
+    "normaliser, a vocabulary, a transform) has to be made of all of the data, as the original makes it",
+)
 STREAM = Cause(
     "HVD302",
     "every rank reads the whole stream: let each rank take every hvd.size()-th sample, starting at "
@@ -46,6 +51,7 @@ def check_shares(original: Run, migrated: Run, sharding: Cause) -> Iterator[Inva
         yield _different(migrated, by_index, shared, split)
         yield from _complete(original, migrated, loader, first, sharding)
         yield from _alike(migrated, unlike & trained)
+        yield from _kept(original, migrated, loader, first)
     elif loader < 0:
         same = tuple(_by_loss(migrated, sharding))
         yield from same or check_rows(original, migrated, _divided(sharding)).invariants
@@ -113,6 +119,28 @@ def _alike(run: Run, unlike: set[str]) -> Iterator[Invariant]:
         yield Invariant(name, False, f"{min(unlike)} holds different samples on each rank", UNLIKE)
     elif all(any(step.probes for step in steps) for steps in run.steps.values()):
         yield Invariant(name, True, "those drawn again after the last step")
+
+
+def _kept(original: Run, migrated: Run, loader: int, first: int) -> Iterator[Invariant]:
+    """Told where samples are the same whenever they are drawn, and the original has drawn all that it has."""
+    probed = [_probed(run, _trained_on(run, loader)) for run in (original, migrated)]
+    if not all(probed) or not pass_ended(original, loader, first):
+        return
+    whole, drawn = (
+        {content for share in _contents(run, loader, first) for content in share}
+        for run in (original, migrated)
+    )
+    # A split may choose other samples, in another order, and a batch may fill them up: some are as they were.
+    if whole and drawn:
+        kept = bool(whole & drawn or probed[0] & probed[1])
+        seen = f"{len(drawn - whole)} of {len(drawn)} are not among the original's"
+        yield Invariant("samples are what the original makes of them", kept, seen, CHANGED)
+
+
+def _probed(run: Run, data: set[str]) -> set[str]:
+    """What samples of these data sets hold each time that they are drawn."""
+    probes = (probe for steps in run.steps.values() for step in steps for probe in step.probes)
+    return {probe.digest for probe in probes if probe.data in data and probe.digest}
 
 
 def _by_content(run: Run, loader: int, first: int, cause: Cause) -> Iterator[Invariant]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from hvdkit.verify.detect import Launcher, how_to_start
 from truth.choices import drawn
 from truth.claims import migrated
 from truth.programs import epochs_of, options
@@ -42,6 +43,11 @@ class Original:
     folder: Path
     text: str
     arguments: tuple[str, ...]
+
+    @property
+    def is_one_process(self) -> bool:
+        """Else it is the migration's to draw and step as the original's ranks do."""
+        return how_to_start(self.folder / ORIGINAL).launcher is Launcher.SINGLE
 
 
 def by_hand(scratch: Path) -> Iterator[Original]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import combinations
 
 from hvdkit.verify.cause import Cause
 from hvdkit.verify.invariant import Invariant, Unchecked
@@ -45,7 +46,11 @@ def check_shares(original: Run, migrated: Run, sharding: Cause) -> Iterator[Inva
     by_index = _by_rank(migrated, loader, first)
     shared = _shared(by_index)
     trained = _trained_on(migrated, loader)
-    if any(by_index) and (shared < migrated.world or not unlike & trained):
+    if any(by_index) and _repeats(original, loader, first):
+        alike = any(share == other for share, other in combinations(by_index, 2))
+        yield Invariant(NAME, not alike, "drawn with replacement, as the original draws them", sharding)
+        yield from _alike(migrated, unlike & trained)
+    elif any(by_index) and (shared < migrated.world or not unlike & trained):
         same_place = _shared(_indices(migrated, loader, first))
         split = SPLIT if same_place < migrated.world else sharding
         yield _different(migrated, by_index, shared, split)
@@ -61,6 +66,12 @@ def check_shares(original: Run, migrated: Run, sharding: Cause) -> Iterator[Inva
         if not any(by_index):
             yield from _complete(original, migrated, loader, first, cause)
     yield from _apart(migrated, loader, unlike)
+
+
+def _repeats(run: Run, loader: int, first: int) -> bool:
+    """Whether a sample comes twice in an epoch of one process, so that any rank may have it, or none."""
+    shares = _by_rank(run, loader, first)
+    return len(shares) == 1 and len(set(shares[0])) < len(shares[0])
 
 
 def unchecked_shares(original: Run, migrated: Run, sharding: Cause) -> tuple[Unchecked, ...]:
@@ -215,6 +226,14 @@ def _made(run: Run, rank: int, loader: int) -> int:
     events = (event for step in run.steps[rank] for event in step.events if event.what == MADE)
     pairs = (event.detail.split() for event in events)
     return next((int(made) for number, made in pairs if int(number) == loader), -1)
+
+
+def loaders_like(run: Run, rank: int, loader: int) -> set[int]:
+    """Others that train, too, and have the same samples: a script may make one for each epoch."""
+    parts = _parts(run, rank)
+    own = parts.get(_made(run, rank, loader))
+    others = {step.loader for step in run.steps[rank] if step.number} - {loader}
+    return {other for other in others if own and parts.get(_made(run, rank, other)) == own}
 
 
 def _trained_on(run: Run, loader: int) -> set[str]:

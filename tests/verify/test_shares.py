@@ -75,6 +75,14 @@ def test_all_samples_are_trained_on(ranks, kind, left, holds):
     assert held.get("together they train on all samples") is holds
 
 
+@pytest.mark.parametrize(("other", "holds"), [([3, 3, 1, 0], True), ([2, 0, 2, 3], False)])
+def test_what_is_drawn_with_replacement_is_no_share(other, holds):
+    """A weighted sampler, of which each rank has its own numbers; and of which all have the same."""
+    original = Run(Path(), {0: whole_pass([0, 1, 1, 3, 2, 0, 3, 3])})
+    job = Run(Path(), {0: whole_pass([2, 0, 2, 3]), 1: whole_pass(other)})
+    assert {each.name: each.holds for each in check_shares(original, job, SHARD)} == {DIFFERENT: holds}
+
+
 @pytest.mark.parametrize(
     ("contents", "probed", "kept"),
     [

@@ -21,7 +21,7 @@ from hvdkit.verify.order import check_order
 from hvdkit.verify.passes import first_epoch, training_loader
 from hvdkit.verify.records import SETS_EPOCH, Event, Run, Step
 from hvdkit.verify.same_state import HELD, broadcast_after, held, states_apart
-from hvdkit.verify.shares import check_shares
+from hvdkit.verify.shares import check_shares, loaders_like
 
 
 @dataclass(frozen=True)
@@ -155,15 +155,16 @@ def _epochs(original: Run, migrated: Run, order: Cause) -> Iterator[Invariant]:
 
 
 def _passes(run: Run, rank: int) -> dict[int, list[object]]:
-    """The samples of each pass over the loader that trains, in order."""
+    """The samples of each pass over the loader that trains, or one made anew for an epoch, in order."""
     loader = training_loader(run)
     first = first_epoch(run, loader)
-    found: dict[int, list[object]] = {}
+    made_anew = loaders_like(run, rank, loader)
+    found: dict[tuple[int, int], list[object]] = {}
     for step in run.steps[rank]:
         for draw in step.draws:
-            if draw.loader == loader and draw.epoch >= first:
-                found.setdefault(draw.epoch, []).extend(draw.indices)
-    return found
+            if draw.loader in made_anew or (draw.loader == loader and draw.epoch >= first):
+                found.setdefault((draw.loader, draw.epoch), []).extend(draw.indices)
+    return dict(enumerate(found.values()))
 
 
 def _same_order(one: list[object], other: list[object]) -> bool:

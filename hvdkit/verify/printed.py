@@ -7,9 +7,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from hvdkit.verify.records import Step
-from hvdkit.verify.twins.numbers import digits, unit
+from hvdkit.verify.twins.numbers import CLOSE, digits, unit
 
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\w)(?!\.\d)")
+NEAR = 0.1  # relative, below which two numbers are of the same thing
 DIGITS = 2  # that a number has at least: a single one may be any factor of another by chance
 
 
@@ -24,6 +25,14 @@ def factor_between(before: str, now: str, factors: Iterable[float]) -> bool:
     """Whether a number of a line is one of these factors times the one in its place in another."""
     pairs = zip(NUMBER.findall(before), NUMBER.findall(now))
     return any(_is_times(a, b, factor) for a, b in pairs for factor in factors)
+
+
+def near_misses(before: str, now: str) -> Iterator[tuple[str, str]]:
+    """Numbers of a line that are almost those in their places in another, by more than rounding."""
+    for one, other in zip(NUMBER.findall(before), NUMBER.findall(now)):
+        a, b = float(one), float(other)
+        if CLOSE * abs(a) + unit(one) + unit(other) < abs(a - b) < NEAR * abs(a):
+            yield one, other
 
 
 def _lines(one: Step, other: Step) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:

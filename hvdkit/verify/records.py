@@ -21,6 +21,8 @@ ADASUM = "Adasum"
 TF_DATA = "tf.data"
 # A pass over a loader that was drawn to its end: "LOADER EPOCH".
 PASS_ENDED = "end of a pass"
+# Samples at the end of a pass that a loader leaves out, as no full batch is left: "LOADER COUNT".
+LEAVES_OUT = "leaves out"
 # A loader, by its number, has a sampler that shuffles anew only where set_epoch is called.
 SETS_EPOCH = "sampler with set_epoch"
 # A loader, by its number, is the Nth that was made: "LOADER MADE".

@@ -11,6 +11,7 @@ from hvdkit.verify.passes import training_loader
 from hvdkit.verify.records import GIVEN_ROWS, Run
 
 NAME = "ranks train on different samples"
+ALL = "together they train on all samples"
 WHAT = "the ranks' shares of the data"
 CHANCE = 1e-3  # at which rows that are drawn with replacement would all be different
 
@@ -31,11 +32,23 @@ def check_rows(original: Run, migrated: Run, cause: Cause) -> Checked:
     count = len(set().union(*shares))
     detail = f"{shared} of {count} samples of the first epoch are on several ranks, by what models are given"
     if shared < migrated.world:
-        return Checked((Invariant(NAME, True, detail),))
+        return Checked((Invariant(NAME, True, detail), *_complete(original, migrated, cause)))
     if not _is_permuted(original, count):
         reason = f"{detail}; the original draws with replacement, or too little to tell"
         return Checked(unchecked=(Unchecked(WHAT, reason),))
     return Checked((Invariant(NAME, False, detail, cause),))
+
+
+def _complete(original: Run, migrated: Run, cause: Cause) -> Iterator[Invariant]:
+    """Told where all begin a second epoch, and the ranks are given rows of the original's alone."""
+    whole, *shares = ([*_rows(run, rank)] for run in (original, migrated) for rank in run.steps)
+    epochs = [_first_epoch(iter(rows)) for rows in (whole, *shares)]
+    if any(len(epoch) == len(rows) for epoch, rows in zip(epochs, (whole, *shares))):
+        return
+    drawn, known = set().union(*shares), set(whole)
+    if _is_permuted(original, len(known)) and known == set(epochs[0]) and drawn <= known:
+        seen = f"{len(known - drawn)} of {len(known)} are left out, by what models are given"
+        yield Invariant(ALL, drawn == known, seen, cause)
 
 
 def _rows(run: Run, rank: int) -> Iterator[str]:

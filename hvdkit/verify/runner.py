@@ -160,7 +160,7 @@ def run_job(job: Job, progress: Callable[[str], None]) -> Run:
         folder.mkdir(parents=True)
     with log.open("wb") as output:
         launcher = subprocess.Popen(
-            [*(() if job.others else job.work.within), *command_line(job, python)],
+            [*(() if job.settings.twins else job.work.within), *command_line(job, python)],
             cwd=job.work.path,
             env=environment,
             stdin=subprocess.DEVNULL,

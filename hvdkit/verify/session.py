@@ -185,7 +185,7 @@ def _against_one_process(scene: Scene, start: Start) -> Verification:
         if comparison is None:
             raise
         return Verification(comparison, (), (), notes)
-    twins = run_twins(scene, start, wide, run) if twinned else None
+    twins = run_twins(scene, start, wide, run, original) if twinned else None
     if not isinstance(twins, Twinned):
         return _replayed(scene, start, settings, original, (run, wide), twins)
     causes = tensorflow.CAUSES if start.tensorflow else OF_TORCH

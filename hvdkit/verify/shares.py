@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import combinations
 
 from hvdkit.verify.cause import Cause
 from hvdkit.verify.invariant import Invariant, Unchecked
 from hvdkit.verify.passes import first_epoch, pass_ended, training_loader
-from hvdkit.verify.records import MADE, Draw, Run
-from hvdkit.verify.rows import NAME, check_rows
+from hvdkit.verify.records import LEAVES_OUT, MADE, Draw, Run
+from hvdkit.verify.rows import ALL, NAME, check_rows
 
 SPLIT = Cause(
     "HVD305",
@@ -22,6 +23,11 @@ UNLIKE = Cause(
     "ranks have different samples under the same index: what is drawn, ordered or fitted before training (a "
     "split, a vocabulary, a normaliser) has to be the same on every rank: seed it, sort sets, fit on all of "
     "the data, or send rank 0's by hvd.broadcast_object",
+)
+CHANGED = Cause(
+    "HVD305",
+    "no sample of the ranks is one of the original's: what is fitted or changed before training (a "
+    "normaliser, a vocabulary, a transform) has to be made of all of the data, as the original makes it",
 )
 STREAM = Cause(
     "HVD302",
@@ -40,20 +46,32 @@ def check_shares(original: Run, migrated: Run, sharding: Cause) -> Iterator[Inva
     by_index = _by_rank(migrated, loader, first)
     shared = _shared(by_index)
     trained = _trained_on(migrated, loader)
-    if any(by_index) and (shared < migrated.world or not unlike & trained):
-        same_place = _shared(
-            [[i for d in _draws(migrated, r, loader, first) for i in d.indices] for r in migrated.steps]
-        )
+    if any(by_index) and _repeats(original, loader, first):
+        alike = any(share == other for share, other in combinations(by_index, 2))
+        yield Invariant(NAME, not alike, "drawn with replacement, as the original draws them", sharding)
+        yield from _alike(migrated, unlike & trained)
+    elif any(by_index) and (shared < migrated.world or not unlike & trained):
+        same_place = _shared(_indices(migrated, loader, first))
         split = SPLIT if same_place < migrated.world else sharding
         yield _different(migrated, by_index, shared, split)
         yield from _complete(original, migrated, loader, first, sharding)
         yield from _alike(migrated, unlike & trained)
+        yield from _kept(original, migrated, loader, first)
     elif loader < 0:
         same = tuple(_by_loss(migrated, sharding))
         yield from same or check_rows(original, migrated, _divided(sharding)).invariants
     else:  # no index, or each rank has a share of its own made before
-        yield from _by_content(migrated, loader, first, sharding if any(by_index) else STREAM)
+        cause = sharding if any(by_index) else STREAM
+        yield from _by_content(migrated, loader, first, cause)
+        if not any(by_index):
+            yield from _complete(original, migrated, loader, first, cause)
     yield from _apart(migrated, loader, unlike)
+
+
+def _repeats(run: Run, loader: int, first: int) -> bool:
+    """Whether a sample comes twice in an epoch of one process, so that any rank may have it, or none."""
+    shares = _by_rank(run, loader, first)
+    return len(shares) == 1 and len(set(shares[0])) < len(shares[0])
 
 
 def unchecked_shares(original: Run, migrated: Run, sharding: Cause) -> tuple[Unchecked, ...]:
@@ -75,17 +93,34 @@ def _different(run: Run, shares: list[list[object]], shared: int, cause: Cause) 
 
 
 def _complete(original: Run, migrated: Run, loader: int, first: int, cause: Cause) -> Iterator[Invariant]:
-    """By indices: a seed that a split was given may choose other samples than the original's."""
+    """By indices: a seed that a split was given may choose other samples than the original's. By contents
+    where there are none, and the job's are the original's (augmented samples are not)."""
     if not all(pass_ended(run, loader, first) for run in (original, migrated)):
         return
     whole, drawn = (
-        {i for rank in run.steps for draw in _draws(run, rank, loader, first) for i in draw.indices}
-        for run in (original, migrated)
+        {i for share in _indices(run, loader, first) for i in share} for run in (original, migrated)
     )
-    missing = len(whole - drawn)
-    yield Invariant(
-        "together they train on all samples", not missing, f"{missing} of {len(whole)} are left out", cause
-    )
+    if not whole:
+        whole, drawn = (
+            {i for share in _contents(run, loader, first) for i in share} for run in (original, migrated)
+        )
+        if not drawn <= whole:
+            return
+    missing, left = len(whole - drawn), _left_out(migrated, loader)
+    seen = f"{missing} of {len(whole)} are left out"
+    told = f"{seen}, of {left} that fill no batch" if left else seen
+    yield Invariant(ALL, missing <= left, told, cause)
+
+
+def _left_out(run: Run, loader: int) -> int:
+    """Samples of all ranks that a loader with drop_last leaves out in a pass."""
+    counts: dict[int, int] = {}
+    for rank, steps in run.steps.items():
+        for event in (event for step in steps for event in step.events if event.what == LEAVES_OUT):
+            number, count = map(int, event.detail.split())
+            if number == loader:
+                counts[rank] = count
+    return sum(counts.values())
 
 
 def _alike(run: Run, unlike: set[str]) -> Iterator[Invariant]:
@@ -97,18 +132,31 @@ def _alike(run: Run, unlike: set[str]) -> Iterator[Invariant]:
         yield Invariant(name, True, "those drawn again after the last step")
 
 
+def _kept(original: Run, migrated: Run, loader: int, first: int) -> Iterator[Invariant]:
+    """Told where samples are the same whenever they are drawn, and the original has drawn all that it has."""
+    probed = [_probed(run, _trained_on(run, loader)) for run in (original, migrated)]
+    if not all(probed) or not pass_ended(original, loader, first):
+        return
+    whole, drawn = (
+        {content for share in _contents(run, loader, first) for content in share}
+        for run in (original, migrated)
+    )
+    # A split may choose other samples, in another order, and a batch may fill them up: some are as they were.
+    if whole and drawn:
+        kept = bool(whole & drawn or probed[0] & probed[1])
+        seen = f"{len(drawn - whole)} of {len(drawn)} are not among the original's"
+        yield Invariant("samples are what the original makes of them", kept, seen, CHANGED)
+
+
+def _probed(run: Run, data: set[str]) -> set[str]:
+    """What samples of these data sets hold each time that they are drawn."""
+    probes = (probe for steps in run.steps.values() for step in steps for probe in step.probes)
+    return {probe.digest for probe in probes if probe.data in data and probe.digest}
+
+
 def _by_content(run: Run, loader: int, first: int, cause: Cause) -> Iterator[Invariant]:
     """Where all contents of a rank differ, so that they tell samples apart."""
-    shares = [
-        [
-            content
-            for step in run.steps[rank]
-            for draw in step.contents
-            if (draw.loader, draw.epoch) == (loader, first)
-            for content in draw.indices
-        ]
-        for rank in run.steps
-    ]
+    shares = _contents(run, loader, first)
     if all(share and len(set(share)) == len(share) for share in shares):
         yield _different(run, shares, _shared(shares), cause)
 
@@ -180,6 +228,14 @@ def _made(run: Run, rank: int, loader: int) -> int:
     return next((int(made) for number, made in pairs if int(number) == loader), -1)
 
 
+def loaders_like(run: Run, rank: int, loader: int) -> set[int]:
+    """Others that train, too, and have the same samples: a script may make one for each epoch."""
+    parts = _parts(run, rank)
+    own = parts.get(_made(run, rank, loader))
+    others = {step.loader for step in run.steps[rank] if step.number} - {loader}
+    return {other for other in others if own and parts.get(_made(run, rank, other)) == own}
+
+
 def _trained_on(run: Run, loader: int) -> set[str]:
     """The data sets of the loader that trains."""
     return {data for rank in run.steps for data in _parts(run, rank).get(_made(run, rank, loader), {})}
@@ -198,6 +254,23 @@ def _unlike(run: Run) -> set[str]:
 def _draws(run: Run, rank: int, loader: int, epoch: int) -> Iterator[Draw]:
     for step in run.steps[rank]:
         yield from (draw for draw in step.draws if (draw.loader, draw.epoch) == (loader, epoch))
+
+
+def _indices(run: Run, loader: int, epoch: int) -> list[list[object]]:
+    return [[i for draw in _draws(run, rank, loader, epoch) for i in draw.indices] for rank in run.steps]
+
+
+def _contents(run: Run, loader: int, epoch: int) -> list[list[object]]:
+    return [
+        [
+            content
+            for step in run.steps[rank]
+            for draw in step.contents
+            if (draw.loader, draw.epoch) == (loader, epoch)
+            for content in draw.indices
+        ]
+        for rank in run.steps
+    ]
 
 
 def _by_rank(run: Run, loader: int, epoch: int) -> list[list[object]]:

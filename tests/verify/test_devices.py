@@ -74,7 +74,14 @@ def test_what_is_asked_for():
 
 
 @pytest.mark.launch
-@pytest.mark.parametrize(("device", "holds"), [("hvd.local_rank()", True), ("0", False)])
+@pytest.mark.parametrize(
+    ("device", "holds"),
+    [
+        ("hvd.local_rank()", True),
+        ("hvd.rank() % torch.cuda.device_count()", True),
+        ("0", False),
+    ],
+)
 def test_on_the_cpu(tmp_path, monkeypatch, device, holds):
     shutil.copytree(ROOT / "benchmarks" / "migrations" / "gpu", tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)

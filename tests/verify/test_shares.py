@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from torch.utils.data import ConcatDataset, DataLoader, Dataset, Subset, SubsetR
 from hvdkit.verify.cause import Cause
 from hvdkit.verify.hook.probe import probe
 from hvdkit.verify.hook.samples import Bases, rows
-from hvdkit.verify.records import MADE, Draw, Event, Pool, Probe, Run, Step
+from hvdkit.verify.records import LEAVES_OUT, MADE, PASS_ENDED, TO_END, Draw, Event, Pool, Probe, Run, Step
 from hvdkit.verify.scene import Request
 from hvdkit.verify.session import verify
 from hvdkit.verify.shares import SPLIT, STREAM, UNLIKE, check_shares
@@ -45,6 +46,81 @@ def rank(
             events=(Event(MADE, "0 0"),),
         ),
     )
+
+
+def whole_pass(samples: range | list[int], kind: str = "indices", left: int = 0) -> tuple[Step, ...]:
+    """One step of a rank that ends its first pass. left: samples that fill no batch."""
+    drawn = Draw(0, 0, tuple(samples))
+    events = (Event(PASS_ENDED, "0 0"), *([Event(LEAVES_OUT, f"0 {left}")] if left else []))
+    fields = {"draws" if kind == "indices" else "contents": (drawn,)}
+    return (Step(0, 1, (0.1,), (), loader=0, epoch=0, events=events, **fields),)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "kind", "left", "holds"),
+    [
+        ((range(0, 44, 2), range(1, 44, 2)), "indices", 0, True),
+        ((range(0, 40, 2), range(1, 40, 2)), "indices", 0, False),
+        ((range(0, 40, 2), range(1, 40, 2)), "indices", 2, True),  # drop_last on both
+        ((range(0, 44, 4), range(1, 44, 4)), "indices", 2, False),
+        ((range(0, 44, 2), range(1, 44, 2)), "contents", 0, True),
+        ((range(0, 44, 4), range(1, 44, 4)), "contents", 0, False),  # half of each share of a stream
+        ((range(100, 144, 4), range(101, 144, 4)), "contents", 0, None),  # augmented
+    ],
+)
+def test_all_samples_are_trained_on(ranks, kind, left, holds):
+    original = Run(Path(), {0: whole_pass(range(44), kind)})
+    job = Run(Path(), {rank: whole_pass(samples, kind, left) for rank, samples in enumerate(ranks)})
+    held = {each.name: each.holds for each in check_shares(original, job, SHARD)}
+    assert held.get("together they train on all samples") is holds
+
+
+@pytest.mark.parametrize(("other", "holds"), [([3, 3, 1, 0], True), ([2, 0, 2, 3], False)])
+def test_what_is_drawn_with_replacement_is_no_share(other, holds):
+    """A weighted sampler, of which each rank has its own numbers; and of which all have the same."""
+    original = Run(Path(), {0: whole_pass([0, 1, 1, 3, 2, 0, 3, 3])})
+    job = Run(Path(), {0: whole_pass([2, 0, 2, 3]), 1: whole_pass(other)})
+    assert {each.name: each.holds for each in check_shares(original, job, SHARD)} == {DIFFERENT: holds}
+
+
+@pytest.mark.parametrize(
+    ("contents", "probed", "kept"),
+    [
+        ("abcd", "a", True),
+        ("dxyz", "x", True),  # another split, in another order
+        ("stuv", "a", True),  # filled up by the batch that they are in
+        ("stuv", "s", False),  # another normaliser
+        ("stuv", "?", None),  # augmented
+    ],
+)
+def test_samples_are_the_originals(contents, probed, kept):
+    ended = Event(PASS_ENDED, "0 0")
+    original, job = (
+        Run(Path(), {0: tuple(replace(step, events=(*step.events, ended)) for step in steps)})
+        for steps in (
+            rank([0, 1, 2, 3], {0, 1, 2, 3}, contents="abcd", probed="a"),
+            rank([0, 1, 2, 3], {0, 1, 2, 3}, contents=contents, probed=probed),
+        )
+    )
+    held = {each.name: each.holds for each in check_shares(original, job, SHARD)}
+    assert held.get("samples are what the original makes of them") is kept
+
+
+@pytest.mark.launch
+@pytest.mark.parametrize("part", ["hvd.rank() :: hvd.size()", ":: hvd.size()"])
+def test_a_normaliser_of_a_part_of_the_data(tmp_path, monkeypatch, part):
+    """Samples are looked at where a run goes on to its end, too."""
+    shutil.copytree(ROOT / "benchmarks" / "mutation" / "pairs" / "onecycle", tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    script = Path("right.py")
+    text = script.read_text()
+    assert "inputs.mean(0)" in text
+    script.write_text(text.replace("inputs.mean(0)", f"inputs[{part}].mean(0)"))
+    request = Request(Path("original.py"), script, steps=TO_END)
+    result = verify(request, lambda line: print(line, file=sys.stderr))
+    failed = {held.name for held in result.invariants if not held.holds}
+    assert "samples are what the original makes of them" in failed
+    assert (SAME in failed) is ("rank" in part)
 
 
 def found(*ranks: tuple[Step, ...]) -> dict[str, tuple[bool, Cause | None]]:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
+from hvdkit.verify.detect import how_to_start
 from hvdkit.verify.differences import Stage
-from hvdkit.verify.hook.settings import TWIN
+from hvdkit.verify.hook.settings import TWIN, Settings
 from hvdkit.verify.judge import Verification
-from hvdkit.verify.scene import Request
+from hvdkit.verify.records import TO_END
+from hvdkit.verify.scene import Request, Scene
 from hvdkit.verify.session import verify
 from hvdkit.verify.twins.launch import start, wait
 from hvdkit.verify.twins.lines import Line, compare_lines
 from hvdkit.verify.twins.numbers import Scales, is_wrong
+from hvdkit.verify.twins.run import Twinned, run_twins
 
 FIXTURES = Path(__file__).parent / "fixtures"
 SCALES = Scales(2, frozenset({(0.1, 0.2)}), frozenset({(60, 30)}))
@@ -42,6 +46,26 @@ def test_a_number(job, twins, wrong):
     assert is_wrong(job, twins, SCALES) is wrong
 
 
+@pytest.mark.parametrize(
+    ("job", "alone", "wrong"),
+    [
+        ("1.246", "0.481", True),  # a sum, of what the original alone has about the mean of
+        ("0.623", "0.481", False),
+        ("1.246", "1.310", False),  # the original adds up, too
+        ("0.623", "1.310", True),
+        ("1.246", "0.880", False),  # neither
+        ("1.246", "", False),
+        ("0.512", "1.310", False),  # rank 0's own
+    ],
+)
+def test_a_reduction_of_what_each_rank_has(job, alone, wrong):
+    assert is_wrong(job, ("0.512", "0.734"), SCALES, alone) is wrong
+
+
+def test_an_average_of_counts_that_is_rounded():
+    assert is_wrong("16", ("15", "18"), SCALES, "40") and not is_wrong("33", ("15", "18"), SCALES, "40")
+
+
 def lines(*texts: str) -> list[Line]:
     return [Line(text, step=place + 1, place=f"train.py:{place}") for place, text in enumerate(texts)]
 
@@ -52,6 +76,13 @@ def test_lines_are_matched_by_their_words():
     [wrong], [missing] = compare_lines(job, [twin, twin], SCALES)
     assert (wrong.before.text, wrong.now.step) == ("epoch 1: loss 0.125 at 10:32:50", 3)
     assert missing.text == "done"
+
+
+def test_what_each_rank_has_may_be_equal_at_times():
+    """A sum of 8 and 8 hits, in a line whose numbers differ in the epoch before."""
+    ranks = [lines("3 hits", "8 hits"), lines("4 hits", "8 hits")]
+    assert compare_lines(lines("7 hits", "16 hits"), ranks, SCALES)[0] == []
+    assert len(compare_lines(lines("7 hits", "16 hits"), [ranks[0], ranks[0]], SCALES)[0]) == 2
 
 
 def test_warnings_and_progress_bars_are_no_results():
@@ -70,6 +101,43 @@ def test_twins_are_started_in_their_copies_and_end_together(tmp_path):
         started = start([(str(copy), script) for copy in copies])
         assert wait(started) == code
     assert [(copy / "seen").read_text() for copy in copies] == ["0", "1"]
+
+
+PAIRS = Path(__file__).parents[2] / "benchmarks" / "mutation" / "pairs"
+
+
+@pytest.mark.launch
+@pytest.mark.parametrize("name", sorted(folder.name for folder in PAIRS.iterdir()))
+def test_an_original_as_one_rank_equals_itself(tmp_path, monkeypatch, name):
+    """To the bit: what a twin is given and what is averaged change nothing."""
+    shutil.copytree(PAIRS / name, tmp_path / "project")
+    monkeypatch.chdir(tmp_path / "project")
+    script = tmp_path / "project" / "original.py"
+    request = Request(script, script, world=1, steps=TO_END)
+    scene = Scene(request, Path.cwd(), tmp_path, lambda line: print(line, file=sys.stderr))
+    settings = Settings("", 1, TO_END, own=1, twinned=True)
+    run = scene.run("original", script, how_to_start(script), settings)
+    twins = run_twins(scene, how_to_start(script), settings, run, run)
+    assert isinstance(twins, Twinned), str(twins)
+    assert twins.comparison.identical and not twins.unchecked
+    assert twins.twins.taken(0) == run.taken(0) > 10
+
+
+@pytest.mark.launch
+@pytest.mark.parametrize("place", ["before the optimizer", "after it"])
+def test_batches_that_each_rank_draws_by_a_seed_of_its_own(tmp_path, monkeypatch, place):
+    """No loader gives them; a twin has its rank's random state from where the job has its own."""
+    shutil.copytree(PAIRS / "drawn", tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    script, seed = Path("right.py"), "torch.manual_seed(5 + 1000 * hvd.rank())\n"
+    text = script.read_text()
+    assert seed in text
+    if place == "after it":
+        text = text.replace(seed, "").replace("average = {", f"{seed}average = {{")
+        script.write_text(text)
+    request = Request(Path("original.py"), script, steps=TO_END)
+    result = verify(request, lambda line: print(line, file=sys.stderr))
+    assert result.comparison.identical and result.code == 0
 
 
 ORIGINAL = """\

@@ -7,6 +7,7 @@ effect on CPU tensors: they compute in float32.
 from __future__ import annotations
 
 import functools
+import os
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -55,13 +56,19 @@ def run_without_cuda(settings: Settings, asked: Callable[[int], None]) -> None:
     devices = Devices(asked)
     OnCpu(devices).__enter__()  # type: ignore[no-untyped-call]  # for the life of the process
     map_moves(devices)
-    _map_cuda_module(settings.world, devices)
+    _map_cuda_module(_devices_of_host(settings.world), devices)
     if hasattr(torch, "accelerator"):  # torch 2.6 and later
         _map_accelerator_module()
     _map_loader()
     _map_distributed()
     _map_wrappers()
     _map_load()
+
+
+def _devices_of_host(world: int) -> int:
+    """One for each rank of this host, as launchers say; any other that is asked for is given all the same."""
+    names = ("HOROVOD_LOCAL_SIZE", "LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE")
+    return next((int(os.environ[name]) for name in names if os.environ.get(name, "").isdigit()), world)
 
 
 class OnCpu(TorchFunctionMode):
@@ -137,15 +144,15 @@ MEMORY_COUNTERS = """
 TENSOR_TYPES = ("Float", "Double", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte", "Bool")
 
 
-def _map_cuda_module(world: int, devices: Devices) -> None:
-    """torch.cuda as it looks with one device per rank."""
+def _map_cuda_module(count: int, devices: Devices) -> None:
+    """torch.cuda as it looks with so many devices."""
     properties = SimpleNamespace(
         name="CPU", major=8, minor=0, total_memory=MEMORY, multi_processor_count=1, uuid="cpu"
     )
     answers: dict[str, Any] = {
         "is_available": True,
         "is_initialized": True,
-        "device_count": world,
+        "device_count": count,
         "is_bf16_supported": True,
         "is_current_stream_capturing": False,
         "get_device_name": properties.name,
@@ -160,7 +167,7 @@ def _map_cuda_module(world: int, devices: Devices) -> None:
         "set_device": devices.choose,
         "current_device": lambda: devices.current,
         "get_rng_state": lambda *_: torch.get_rng_state(),
-        "get_rng_state_all": lambda: [torch.get_rng_state()] * world,
+        "get_rng_state_all": lambda: [torch.get_rng_state()] * count,
         "Stream": Stream,
         "Event": Event,
         "current_stream": lambda *_, **__: Stream(),

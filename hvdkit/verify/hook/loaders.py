@@ -183,6 +183,8 @@ def watch_loaders(recorder: Recorder, kept: Kept | None = None, twin: Replay | N
         try:
             batch = next_batch(self)
         except StopIteration:
+            if drawn:  # an iterable data set ends here alone
+                recorder.note_once(PASS_ENDED, f"{drawn.begun.loader} {drawn.begun.epoch}")
             if kept and drawn:
                 kept.end(drawn.number)
             raise

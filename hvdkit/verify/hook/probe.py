@@ -1,4 +1,4 @@
-"""Samples that are drawn once more after the last step: the same one must be the same on every rank.
+"""Samples that are drawn once more after the last step, or at the end: the same on every rank, they must be.
 
 Only then, so that nothing of it reaches what is compared: generators, files that a data set opens, workers.
 """
@@ -6,7 +6,9 @@ Only then, so that nothing of it reaches what is compared: generators, files tha
 from __future__ import annotations
 
 import hashlib
+import itertools
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -24,19 +26,24 @@ def probe(bases: Bases, pools: Sequence[Pool]) -> list[Probe]:
 
     In a thread of its own, which a data set that raises ends, and not the script.
     """
-    wanted = dict.fromkeys((pool.data, index) for pool in pools for index in _ends(pool))
     found: list[Probe] = []
-
-    def draw() -> None:
-        for data, index in wanted:
-            contents = [_content(bases.met[data][index]) for _ in range(2)]
-            if contents[0]:
-                found.append(Probe(data, index, contents[0] if contents[0] == contents[1] else ""))
-
-    thread = threading.Thread(target=draw, daemon=True)
+    thread = threading.Thread(target=found.extend, args=(_drawn(bases, pools),), daemon=True)
     thread.start()
     thread.join(SECONDS)
     return list(found)
+
+
+def probe_at_end(bases: Bases, pools: Sequence[Pool]) -> list[Probe]:
+    """The same where the interpreter ends, which begins no thread."""
+    until = time.monotonic() + SECONDS
+    return list(itertools.takewhile(lambda _: time.monotonic() < until, _drawn(bases, pools)))
+
+
+def _drawn(bases: Bases, pools: Sequence[Pool]) -> Iterator[Probe]:
+    for data, index in dict.fromkeys((pool.data, index) for pool in pools for index in _ends(pool)):
+        contents = [_content(bases.met[data][index]) for _ in range(2)]
+        if contents[0]:
+            yield Probe(data, index, contents[0] if contents[0] == contents[1] else "")
 
 
 def _ends(pool: Pool) -> tuple[int, ...]:

@@ -11,14 +11,16 @@ import functools
 import os
 from collections.abc import Sized
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch.utils.data import DataLoader, IterableDataset
 
+from hvdkit.verify.hook.probe import probe_at_end
 from hvdkit.verify.hook.recorder import PENDING, Recorder
 from hvdkit.verify.hook.stored import stored
-from hvdkit.verify.records import EVALUATION, PASS_LENGTH, RATE_LEFT, RESUME, complete
+from hvdkit.verify.records import EVALUATION, LEAVES_OUT, PASS_LENGTH, RATE_LEFT, RESUME, complete
 
 
 def watch_reached(recorder: Recorder) -> None:
@@ -26,6 +28,7 @@ def watch_reached(recorder: Recorder) -> None:
     _watch_evaluation(recorder)
     _watch_load(recorder)
     atexit.register(_complete, recorder)
+    atexit.register(_draw_again, recorder)  # before that, which a data set that raises does not end
     run = BaseProcess.run
 
     def completed(process: BaseProcess) -> None:
@@ -36,9 +39,11 @@ def watch_reached(recorder: Recorder) -> None:
 
 
 def note_length(recorder: Recorder, loader: DataLoader[Any], number: int) -> None:
-    """Batches of one pass, where the loader knows."""
+    """Batches of one pass, and samples that are in none, where the loader knows."""
     if has_length(loader):
         recorder.note_once(PASS_LENGTH, f"{number} {len(loader)}")
+    if loader.drop_last and loader.batch_size and isinstance(loader.sampler, Sized):
+        recorder.note_once(LEAVES_OUT, f"{number} {len(loader.sampler) % loader.batch_size}")
 
 
 def has_length(loader: DataLoader[Any]) -> bool:
@@ -70,10 +75,21 @@ def _watch_load(recorder: Recorder) -> None:
     torch.load = torch.serialization.load = watched
 
 
-def _complete(recorder: Recorder) -> None:
-    """Add what is pending to the last record of this process; a forked one has its parent's."""
+def _records(recorder: Recorder) -> Path | None:
+    """The file of this process, if it has recorded; a forked one has its parent's."""
     file = recorder.file
-    if file is None or not file.stem.endswith(f"-{os.getpid()}"):
+    return file if file is not None and file.stem.endswith(f"-{os.getpid()}") else None
+
+
+def _draw_again(recorder: Recorder) -> None:
+    if _records(recorder):
+        recorder.draw_again(probe_at_end)
+
+
+def _complete(recorder: Recorder) -> None:
+    """Add what is pending to the last record of this process."""
+    file = _records(recorder)
+    if file is None:
         return
     recorder.saved += stored(recorder.writes)
     recorder.keep_texts()

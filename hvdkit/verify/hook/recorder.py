@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 from weakref import WeakSet
@@ -154,13 +154,17 @@ class Recorder:
         self.extent.note(self.events, self.writes, self.loader)
         last = self.extent.is_done(min(self.counts.values()))
         if last:
-            written = list(self.writes)
-            self.probes += probe(self.bases, self.pools_made)
-            self.writes = written  # a data set may keep what it has read
-            del self.written_at[len(written) :]
+            self.draw_again(probe)
         self._write(optimizer)
         if last:
             self._finish()
+
+    def draw_again(self, draw: Callable[[Bases, list[Pool]], list[Probe]]) -> None:
+        """Nothing more is compared, and samples may be drawn."""
+        written = list(self.writes)
+        self.probes += draw(self.bases, self.pools_made)
+        self.writes = written  # a data set may keep what it has read
+        del self.written_at[len(written) :]
 
     # -- inside ---------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from hvdkit.verify.hook.twin_record import (
     Averaged,
     Backward,
     Begun,
+    Constructed,
     Ended,
     Fetched,
     Seeded,
@@ -42,10 +43,24 @@ class Kept:
         self.last = -1  # the pass that gave the last batch
         self.trained: set[int] = set()
         self.rates: tuple[float, ...] = ()
+        self.is_fresh = False  # an optimizer is constructed, and nothing was fetched since
 
     def constructed(self, optimizer: torch.optim.Optimizer) -> None:
         """An optimizer is constructed: its number is its place among all."""
-        self.orders.of(optimizer)
+        met = len(self.orders.known)
+        if self.orders.of(optimizer) == met:
+            self.is_fresh = True
+            self.put(Constructed(states()))
+
+    def seeds(self, _: int, library: str, argument: Any) -> Any:
+        """The script seeds a generator with this."""
+        self.put(Seeded(library, argument))
+        return argument
+
+    def seeded(self) -> None:
+        """The script has seeded: a job may give each rank a seed of its own once its weights are sent."""
+        if self.is_fresh:
+            self.put(Constructed(states(), again=True))
 
     def put(self, moment: object) -> None:
         """Write one moment; a loader's worker is not the rank."""
@@ -60,6 +75,7 @@ class Kept:
 
     def fetch(self, number: int, batch: Any) -> None:
         """A pass has returned a batch."""
+        self.is_fresh = False
         self.put(Fetched(number, batch, states()))
         if torch.is_grad_enabled():  # else it is for an evaluation
             self.fetched[number] = self.fetched.get(number, 0) + 1
@@ -72,6 +88,7 @@ class Kept:
 
     def backward(self) -> None:
         """The script has called backward()."""
+        self.is_fresh = False
         for number, batches in self.fetched.items():
             # Several batches and no backward() between them are an evaluation that was left early.
             if number not in self.trained and (batches == 1 or number == self.last):
@@ -98,12 +115,7 @@ def keep_for_twins(recorder: Recorder) -> Kept:
     """Keep from here on what this process's twin needs; before the watchers of steps, which end it."""
     global _kept
     kept = _kept = Kept(recorder)
-
-    def seeded(_: int, library: str, argument: Any) -> Any:
-        kept.put(Seeded(library, argument))
-        return argument
-
-    watch_seeds(seeded)
+    watch_seeds(kept.seeds, kept.seeded)
     after_construction(kept.constructed)
     after_backward(kept.backward)
     around_outermost(kept.before_step, kept.after_step)

@@ -69,6 +69,14 @@ class Seeded:
 
 
 @dataclass(frozen=True)
+class Constructed:
+    """An optimizer was constructed; or, by then and before any batch, the script has seeded: the states."""
+
+    states: dict[str, Any]
+    again: bool = False
+
+
+@dataclass(frozen=True)
 class Backward:
     """The script called backward()."""
 
@@ -152,6 +160,7 @@ class OfRank:
         self.passes: list[Given] = []
         self.seeds: dict[str, list[Any]] = {}
         self.steps: list[Stepped] = []
+        self.constructed: list[dict[str, Any]] = []  # the states from which all goes on, by optimizer
         self.averaged: dict[int, list[int]] = {}  # by the number of backward() calls before
         self.fits: list[int | None] = []
         self.sends: set[int] = set()  # by the number of steps before
@@ -184,6 +193,8 @@ class OfRank:
             self.fits.append(moment.steps)
         elif isinstance(moment, Sent):
             self.sends.add(len(self.steps))
+        elif isinstance(moment, Constructed):
+            self.constructed[len(self.constructed) - moment.again :] = [moment.states]
         elif isinstance(moment, Lost):
             self.lost = moment.reason
 

@@ -88,9 +88,13 @@ class Replay:
     # -- optimizers -----------------------------------------------------------------------------
 
     def construct(self, optimizer: torch.optim.Optimizer) -> None:
-        """An optimizer is constructed: from here on all twins have the first one's weights."""
-        self.orders.of(optimizer)
+        """An optimizer is constructed: from here on all twins have the first one's weights, and each has the
+        random state of its rank, which may have been given a seed of its own by then."""
+        met = len(self.orders.known)
+        order = self.orders.of(optimizer)
         follow(self.peers, optimizer_parameters(optimizer), everything=True)
+        if order == met and order < len(self.rank.constructed):
+            restore(self.rank.constructed[order])
 
     def _trained(self) -> list[torch.Tensor]:
         return [tensor for made in self.orders.latest for tensor in optimizer_parameters(made)]

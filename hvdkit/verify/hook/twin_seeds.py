@@ -15,19 +15,19 @@ from hvdkit.verify.hook.imports import after_import
 Argument = Callable[[int, str, Any], Any]
 
 
-def watch_seeds(argument: Argument) -> None:
-    """Pass each argument of the script's calls through a function."""
-    _watch(torch, "manual_seed", "torch", argument)
+def watch_seeds(argument: Argument, seeded: Callable[[], None] = lambda: None) -> None:
+    """Pass each argument of the script's calls through a function. seeded: is called after each."""
+    _watch(torch, "manual_seed", "torch", argument, seeded)
     torch.random.manual_seed = torch.manual_seed
     after_import(
         {
-            "random": lambda: _watch(sys.modules["random"], "seed", "random", argument),
-            "numpy.random": lambda: _watch(sys.modules["numpy.random"], "seed", "numpy", argument),
+            "random": lambda: _watch(sys.modules["random"], "seed", "random", argument, seeded),
+            "numpy.random": lambda: _watch(sys.modules["numpy.random"], "seed", "numpy", argument, seeded),
         }
     )
 
 
-def _watch(module: Any, name: str, library: str, argument: Argument) -> None:
+def _watch(module: Any, name: str, library: str, argument: Argument, seeded: Callable[[], None]) -> None:
     seed = getattr(module, name)
     calls = 0
 
@@ -38,7 +38,9 @@ def _watch(module: Any, name: str, library: str, argument: Argument) -> None:
         if not args and not kwargs:
             return seed()  # by the machine: nothing to give
         given = argument(calls - 1, library, args[0] if args else next(iter(kwargs.values())))
-        return seed(given, *args[1:]) if args else seed(**dict.fromkeys(list(kwargs)[:1], given))
+        made = seed(given, *args[1:]) if args else seed(**dict.fromkeys(list(kwargs)[:1], given))
+        seeded()
+        return made
 
     watched.__wrapped__ = getattr(seed, "__wrapped__", seed)
     setattr(module, name, watched)

@@ -36,18 +36,19 @@ class Side:
 
 
 def file_differences(
-    job: Side, originals: Sequence[Side], scales: Scales, tensors: bool = True
+    job: Side, originals: Sequence[Side], scales: Scales, tensors: bool = True, alone: Side | None = None
 ) -> Iterator[Difference]:
     """Files that the original writes and no rank does, and other values in what both write.
 
-    originals: what they have in common is compared. tensors: not only single values are.
+    originals: what they have in common is compared. tensors: not only single values are. alone: the original
+    as one process.
     """
     before = [_writes(side) for side in originals]
     now = _writes(job)
     yield from _names(now, before)
     yield from _moments(now, before)
     yield from _contents(now, before, scales, tensors)
-    yield from _texts(job, originals, now, before, scales)
+    yield from _texts(job, originals, now, before, scales, alone)
 
 
 def _writes(side: Side) -> list[Write]:
@@ -177,7 +178,12 @@ def _shown(value: Tensor) -> str:
 
 
 def _texts(
-    job: Side, originals: Sequence[Side], now: list[Write], before: list[list[Write]], scales: Scales
+    job: Side,
+    originals: Sequence[Side],
+    now: list[Write],
+    before: list[list[Write]],
+    scales: Scales,
+    alone: Side | None,
 ) -> Iterator[Difference]:
     """Text files that are there at the end, by their lines."""
     saved = {write.file for write in (*now, *before[0]) if write.saved}
@@ -189,7 +195,7 @@ def _texts(
         theirs = [_lines(side, name) for side in originals]
         if not written or not all(theirs):
             continue
-        wrong, _ = compare_lines(written, theirs, scales)
+        wrong, _ = compare_lines(written, theirs, scales, _lines(alone, name) if alone else ())
         for one in wrong[:1]:
             step = max(s.number for s in job.run.steps[job.ranks[0]])
             sides = one.before.text.strip(), one.now.text.strip()

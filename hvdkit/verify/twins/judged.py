@@ -18,11 +18,15 @@ from hvdkit.verify.twins.numbers import Scales, is_wrong
 from hvdkit.verify.twins.outputs import output_differences
 
 
-def compare_twins(twins: Run, job: Run, tolerance: Tolerance) -> tuple[Comparison, tuple[Unchecked, ...]]:
-    """Compare rank by rank; and what of the original could not be compared."""
+def compare_twins(
+    twins: Run, job: Run, tolerance: Tolerance, alone: Run
+) -> tuple[Comparison, tuple[Unchecked, ...]]:
+    """Compare rank by rank; and what of the original could not be compared. alone: as one process."""
     scales = scales_of(twins, job)
     sides = [Side(twins, (rank,)) for rank in twins.steps]
-    found, missing = output_differences(Side(job, tuple(job.steps)), sides, scales)
+    found, missing = output_differences(
+        Side(job, tuple(job.steps)), sides, scales, alone=Side(alone, tuple(alone.steps))
+    )
     more = [*found, *_decisions(twins, job, scales), *_beyond(twins, job)]
     comparison = compare(twins, job, tolerance, more, given=True)
     return _with_rounding(comparison, twins), tuple(_unchecked(missing))

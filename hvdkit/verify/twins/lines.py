@@ -50,22 +50,44 @@ Table = dict[str, list[Line]]  # lines in order, by their words
 
 
 def compare_lines(
-    job: Sequence[Line], twins: Sequence[Sequence[Line]], scales: Scales
+    job: Sequence[Line], twins: Sequence[Sequence[Line]], scales: Scales, alone: Sequence[Line] = ()
 ) -> tuple[list[Wrong], list[Line]]:
-    """The lines of the job with a wrong number; those of the first twin without a counterpart in the job."""
-    now, before = _table(job), [_table(lines) for lines in twins]
-    wrong = [found for words in before[0] for found in _wrong(now.get(words, []), before, words, scales)]
+    """The lines of the job with a wrong number; those of the first twin without a counterpart in the job.
+
+    alone: those of the original as one process.
+    """
+    now, before, whole = _table(job), [_table(lines) for lines in twins], _table(alone)
+    wrong = [
+        found
+        for words in before[0]
+        for found in _wrong(
+            now.get(words, []), [table.get(words, []) for table in before], whole.get(words, []), scales
+        )
+    ]
     missing = [line for words, lines in before[0].items() for line in lines[len(now.get(words, [])) :]]
     return sorted(wrong, key=lambda one: one.now.step), missing
 
 
-def _wrong(now: list[Line], twins: Sequence[Table], words: str, scales: Scales) -> Iterator[Wrong]:
+def _wrong(
+    now: list[Line], twins: Sequence[list[Line]], alone: list[Line], scales: Scales
+) -> Iterator[Wrong]:
+    """Of lines with the same words."""
+    apart = {
+        column
+        for each in zip(*twins)
+        for column, numbers in enumerate(zip(*(line.numbers for line in each)))
+        if len(set(numbers)) > 1
+    }
     for place, line in enumerate(now):
-        lines = [table[words][place] for table in twins if len(table.get(words, [])) > place]
+        lines = [each[place] for each in twins if len(each) > place]
         if len(lines) < len(twins):
             return  # a rank's own lines
-        columns = zip(line.numbers, *(each.numbers for each in lines))
-        if any(is_wrong(number, own, scales) for number, *own in columns):
+        whole = alone[place].numbers if len(alone) > place else [""] * len(line.numbers)
+        columns = zip(line.numbers, whole, *(each.numbers for each in lines))
+        if any(
+            is_wrong(number, own, scales, one, column in apart)
+            for column, (number, one, *own) in enumerate(columns)
+        ):
             yield Wrong(lines[0], line)
 
 

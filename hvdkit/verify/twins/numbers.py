@@ -1,11 +1,13 @@
 """A number of the job against what every twin has in its place.
 
 What all twins share has one right value. What twins differ in belongs to a rank (its training loss) or to the
-clock, and may come out as one rank's own or as any reduction of them.
+clock, and may come out as one rank's own, or as a reduction of them: whether a mean or a sum is meant, the
+original alone tells, which has all samples.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -25,17 +27,38 @@ class Scales:
     shares: frozenset[tuple[int, int]] = frozenset()
 
 
-def is_wrong(job: str, twins: Sequence[str], scales: Scales) -> bool:
-    """Whether a number, as written, cannot be what the original makes of these ranks."""
+def is_wrong(job: str, twins: Sequence[str], scales: Scales, alone: str = "", is_own: bool = False) -> bool:
+    """Whether a number, as written, cannot be what the original makes of these ranks.
+
+    alone: what it makes of all samples as one process, where that is known. is_own: each rank has its own,
+    though they may be equal here.
+    """
     now, own = float(job), [float(twin) for twin in twins]
     if job == twins[0] or now == own[0]:
         return False
-    if len(set(twins)) == 1:
+    if len(set(twins)) == 1 and not is_own:
         return not _is(job, twins[0]) and not _known(job, twins[0], scales)
     # Each rank has its own: no reduction of them divides twice.
     mean = sum(own) / len(own)
-    halves = (value / scales.world for value in (own[0], mean))
-    return digits(job) > 2 and any(abs(now - half) <= CLOSE * abs(half) for half in halves) and now != 0
+    if digits(job) > 2 and any(_near(now, value / scales.world) for value in (own[0], mean)):
+        return now != 0
+    return digits(job) > 1 and bool(alone) and _is_other_reduction(job, own, float(alone))
+
+
+def _is_other_reduction(job: str, own: Sequence[float], alone: float) -> bool:
+    """Whether it is the ranks' sum, and the original alone makes about their mean, or the other way round."""
+    total = sum(own)
+    mean = total / len(own)
+    is_total, is_mean = (_near(float(job), value) or _written(job, value) for value in (total, mean))
+    if is_total == is_mean or total * alone <= 0:
+        return False
+    taken, other = (total, mean) if is_total else (mean, total)
+    # The original alone has taken other steps, so that it comes to neither: to which is it much nearer?
+    return 2 * abs(math.log(alone / other)) < abs(math.log(alone / taken))
+
+
+def _near(one: float, other: float) -> bool:
+    return abs(one - other) <= CLOSE * abs(other)
 
 
 def _is(job: str, twin: str) -> bool:

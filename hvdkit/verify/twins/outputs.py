@@ -11,10 +11,12 @@ from hvdkit.verify.twins.numbers import Scales
 
 
 def output_differences(
-    job: Side, originals: Sequence[Side], scales: Scales, tensors: bool = True
+    job: Side, originals: Sequence[Side], scales: Scales, tensors: bool = True, alone: Side | None = None
 ) -> tuple[list[Difference], list[Line]]:
-    """What differs; and the lines of the first original that the job prints none of."""
-    wrong, missing = compare_lines(_printed(job), [_printed(side) for side in originals], scales)
+    """What differs; and the lines of the first original that the job prints none of. alone: the original as
+    one process."""
+    whole = _printed(alone) if alone else []
+    wrong, missing = compare_lines(_printed(job), [_printed(side) for side in originals], scales, whole)
     lines = [
         Difference(
             *(Stage.PRINTED, one.now.step, 0, 0, ""),
@@ -23,7 +25,7 @@ def output_differences(
         )
         for one in wrong
     ]
-    return [*lines, *file_differences(job, originals, scales, tensors)], missing
+    return [*lines, *file_differences(job, originals, scales, tensors, alone)], missing
 
 
 def _printed(side: Side) -> list[Line]:

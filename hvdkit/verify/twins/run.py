@@ -27,9 +27,9 @@ class Twinned:
     unchecked: tuple[Unchecked, ...]
 
 
-def run_twins(scene: Scene, start: Start, settings: Settings, job: Run) -> Twinned | Unchecked:
+def run_twins(scene: Scene, start: Start, settings: Settings, job: Run, alone: Run) -> Twinned | Unchecked:
     """Compare the original, as the ranks of a job, with it; or why they cannot be compared. settings: of the
-    job, which kept what twins need."""
+    job, which kept what twins need. alone: the original as one process."""
     asked = scene.request
     what = WHAT.format(job.world)
     if any(event.what == ADASUM for steps in job.steps.values() for step in steps for event in step.events):
@@ -41,7 +41,7 @@ def run_twins(scene: Scene, start: Start, settings: Settings, job: Run) -> Twinn
         return Unchecked(what, "it took no step")
     except (RunError, HangError) as error:
         return Unchecked(what, str(error).splitlines()[0])
-    comparison, unchecked = compare_twins(twins, job, tolerance_for(job.world, asked.tolerance))
+    comparison, unchecked = compare_twins(twins, job, tolerance_for(job.world, asked.tolerance), alone)
     why = _why_parted(twins) or incomparable(comparison, twins)
     return Unchecked(what, why) if why else Twinned(twins, comparison, unchecked)
 

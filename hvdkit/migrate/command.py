@@ -14,7 +14,7 @@ from hvdkit.arguments import CommandParser, parsed
 from hvdkit.at_work import at_work
 from hvdkit.errors import HvdkitError, UsageError
 from hvdkit.files import read_file, read_stream
-from hvdkit.migrate.config import chosen
+from hvdkit.migrate.config import TARGETS, chosen
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import Plan
@@ -34,6 +34,7 @@ hvdkit migrate . --write                   rewrite a project in place (hvdkit mi
 hvdkit migrate train.py --interactive      accept or leave each change, as in git add -p, then write
 hvdkit migrate train.py --output migrated/  write the migrated files elsewhere
 hvdkit migrate train.py --target hvdkit    the shorter wrapper form (import hvdkit.torch as hvd)
+hvdkit migrate train.py --target ddp       from Horovod to DistributedDataParallel and torchrun
 hvdkit migrate . --check                   exit 1 if anything would change or is left to you, for CI
 hvdkit migrate train.py --write --verify   run both versions, write only if every weight agrees
 hvdkit migrate train.py --verify -- --epochs 1   the script's own arguments after `--`
@@ -80,8 +81,8 @@ def parser() -> CommandParser:
     how = made.add_argument_group("how to rewrite")
     how.add_argument(
         "--target",
-        choices=("horovod", "hvdkit"),
-        help="plain horovod.torch (default), or the wrapper hvdkit.torch",
+        choices=TARGETS,
+        help="plain horovod.torch (default), the wrapper hvdkit.torch, or back from Horovod to ddp",
     )
     how.add_argument(
         "--suggested", action="store_true", default=None, help="also apply changes that alter results"

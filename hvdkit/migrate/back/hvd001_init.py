@@ -49,8 +49,8 @@ RULE = Rule(
             print(torch.__version__)
             """,
             '''\
-            import os
             import torch
+            import os
             import torch.distributed as dist
 
 

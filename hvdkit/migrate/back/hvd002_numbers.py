@@ -16,6 +16,7 @@ from hvdkit.migrate.rewrites.ddp_helpers import with_dist
 from hvdkit.migrate.rewrites.ddp_names import CALLS, NAMES
 from hvdkit.migrate.values import vocabulary as words
 
+
 def check(facts: Facts) -> Iterator[Finding]:
     for site in called(facts, *CALLS, modules=words.HOROVOD):
         if site.node.args or site.node.keywords:
@@ -51,8 +52,8 @@ RULE = Rule(
                 print(hvd.size())
             """,
             """\
-            import os
             import torch
+            import os
             import torch.distributed as dist
 
             torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", 0)))

@@ -9,10 +9,10 @@ from hvdkit.migrate.catalog.finding import manual, refused, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.decisions.ddp_wraps import ddp_wraps
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.coverage.through_ddp import written_wraps
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding, Slot
 from hvdkit.migrate.rewrites.ddp_arguments import NO_ADASUM
-from hvdkit.migrate.values import vocabulary as words
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -20,16 +20,13 @@ def check(facts: Facts) -> Iterator[Finding]:
         names, node = wrapping.at or (wrapping.wrap.names, wrapping.wrap.node)
         message = f"DDP cannot take the place of DistributedOptimizer: {wrapping.problem}"
         yield refused("HVD003", names, node, message, "train what one torch.nn.Module holds")
-    for site in facts.calls(*words.DDP):
-        if site.names.source.original is None:
-            continue  # the file is as people wrote it
+    for site in written_wraps(facts):
         start = site.names.source.start(site.names.statement(site.node))
         message = "the model is wrapped in DDP, which broadcasts its weights and averages its gradients"
         written = (Edit(start, start, "", Slot.NOTE),)  # the text holds it already, and has to be written
         yield safe(facts, "HVD003", site.names, site.node, message, written)
-    for names in facts.files:
-        if names.source.original is not None:
-            yield from _stops(names)
+    for names in dict.fromkeys(site.names for site in written_wraps(facts)):
+        yield from _stops(names)
 
 
 def _stops(names: Names) -> Iterator[Finding]:
@@ -57,18 +54,15 @@ RULE = Rule(
             import horovod.torch as hvd
             import torch
 
-            hvd.init()
             model = torch.nn.Linear(2, 2)
             optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
             optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
             hvd.broadcast_parameters(model.state_dict(), root_rank=0)
             """,
             """\
-            import horovod.torch as hvd
             import torch
             from torch.nn.parallel import DistributedDataParallel as DDP
 
-            hvd.init()
             model = torch.nn.Linear(2, 2)
             optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
             model = DDP(model, broadcast_buffers=False)

@@ -9,15 +9,26 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.catalog.finding import safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.coverage.through_ddp import is_wrapper, runs_below_wraps
+from hvdkit.migrate.facts.coverage.through_ddp import is_wrapper, runs_below_wraps, written_wraps
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding, Slot
-from hvdkit.migrate.values import vocabulary as words
 
 # What DDP has itself, or passes on with the same meaning.
 OWN = frozenset(
-    ("module", "train", "eval", "training", "parameters", "zero_grad", "no_sync", "join", "register_comm_hook")
+    (
+        "module",
+        "train",
+        "eval",
+        "training",
+        "parameters",
+        "zero_grad",
+        "no_sync",
+        "join",
+        "register_comm_hook",
+    )
 )
+# Functions of Python that take a module that is a list of others.
+COUNTS = ("enumerate", "iter", "len", "list")
 # Functions of libraries that keep, copy or draw the module that they are given.
 KEEPS = (
     "copy.copy",
@@ -36,15 +47,26 @@ KEEPS = (
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    written = {site.names for site in facts.calls(*words.DDP) if site.names.source.original is not None}
+    written = written_wraps(facts)
     for names in facts.files if written else ():
         for node in names.of_kind(ast.Attribute):
             if node.attr not in OWN and any(map(is_wrapper, facts.flow.values(names, node.value))):
                 yield _through(facts, names, node.value, f"{node.attr} is the model's own")
+        for node in _as_container(names):
+            if any(map(is_wrapper, facts.flow.values(names, node))):
+                yield _through(facts, names, node, "the parts are the model's own")
     for site in facts.calls(*KEEPS) if written else ():
         for part in _given(site.node):
             if any(map(is_wrapper, facts.flow.values(site.names, part))):
                 yield _through(facts, site.names, part, f"{site.name} gets the model")
+
+
+def _as_container(names: Names) -> Iterator[ast.expr]:
+    """What is indexed, counted or iterated."""
+    yield from (node.value for node in names.of_kind(ast.Subscript))
+    yield from (loop.iter for loop in names.of_kind(ast.For))
+    for name in COUNTS:
+        yield from (call.args[0] for call in names.calls.get(name, ()) if len(call.args) == 1)
 
 
 def _given(call: ast.Call) -> Iterator[ast.expr]:

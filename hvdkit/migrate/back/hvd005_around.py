@@ -7,15 +7,14 @@ from collections.abc import Iterator
 from hvdkit.migrate.catalog.finding import refused
 from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.coverage.through_ddp import passes_around
+from hvdkit.migrate.facts.coverage.through_ddp import passes_around, written_wraps
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.values import vocabulary as words
 
 ADVICE = "let forward() compute the loss, and call backward() once for each call of the model"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    if any(site.names.source.original is not None for site in facts.calls(*words.DDP)):
+    if written_wraps(facts):
         for found in passes_around(facts):
             message = f"DDP would not average these gradients: {found.why}"
             yield refused("HVD005", found.names, found.node, message, ADVICE)

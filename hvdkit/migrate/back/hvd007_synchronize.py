@@ -10,6 +10,7 @@ from hvdkit.migrate.catalog.finding import manual, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.edits.unnesting import drop_item
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.coverage.through_ddp import written_wraps
 from hvdkit.migrate.facts.models.optimizers import every_optimizer
 from hvdkit.migrate.facts.optimizers.horovod_wraps import called
 from hvdkit.migrate.index.names import Names
@@ -20,7 +21,7 @@ ADVICE = "remove it: DDP averages the gradients in backward()"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    if not called(facts, "init", "DistributedOptimizer", modules=words.HOROVOD):
+    if not (written_wraps(facts) or called(facts, "init", modules=words.HOROVOD)):
         return
     known = {optimizer.value for optimizer in every_optimizer(facts)}
     skipping = facts.methods("skip_synchronize")
@@ -66,7 +67,6 @@ RULE = Rule(
             import horovod.torch as hvd
             import torch
 
-            hvd.init()
             model = torch.nn.Linear(2, 2)
             optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
             hvd.broadcast_parameters(model.state_dict(), root_rank=0)
@@ -77,11 +77,9 @@ RULE = Rule(
                 optimizer.step()
             """,
             """\
-            import horovod.torch as hvd
             import torch
             from torch.nn.parallel import DistributedDataParallel as DDP
 
-            hvd.init()
             model = torch.nn.Linear(2, 2)
             optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
             model = DDP(model, broadcast_buffers=False)
@@ -95,10 +93,8 @@ RULE = Rule(
     keeps=(
         Keep(
             """\
-            import horovod.torch as hvd
             import torch
 
-            hvd.init()
             torch.cuda.synchronize()
             """,
             reason="it waits for a device",

@@ -51,7 +51,7 @@ def _problem(site: Site) -> str:
 
 def _argument(site: Site, name: str) -> ast.expr | None:
     _, order = FUNCTIONS[short(site)]
-    return given(site.node, order.index(name), name)
+    return given(site.node, order.index(name), name) if name in order else None
 
 
 def _reduction(facts: Facts, site: Site) -> str | None:
@@ -69,6 +69,8 @@ def _reduction(facts: Facts, site: Site) -> str | None:
 
 def _written(site: Site, op: str) -> list[Edit]:
     source, call = site.names.source, site.node
+    if isinstance(site.names.parents[call], ast.Expr) and (in_place := _in_place(site, op)):
+        return edits.recast(source, call, in_place, site.names.statement(call))
     helper, name = in_file(site.names, short(site))
     parts: list[str | ast.expr] = [f"{name}("]
     for parameter in FUNCTIONS[short(site)][0]:
@@ -80,6 +82,17 @@ def _written(site: Site, op: str) -> list[Edit]:
     if op:
         parts.append(with_dist(site.names, f", dist.ReduceOp.{op}"))
     return [helper, *edits.recast(source, call, [*parts, ")"], site.names.statement(call))]
+
+
+def _in_place(site: Site, op: str) -> list[str | ast.expr]:
+    """The call of torch.distributed that does the same in place, for a statement whose result is not used."""
+    tensor, root = _argument(site, "tensor"), given(site.node, 1, "root_rank")
+    if short(site) == "allreduce_" and op and tensor is not None:
+        reduction = "" if op == "SUM" else with_dist(site.names, f", op=dist.ReduceOp.{op}")
+        return [with_dist(site.names, "dist.all_reduce("), tensor, f"{reduction})"]
+    if short(site) == "broadcast_" and tensor is not None and root is not None:
+        return [with_dist(site.names, "dist.broadcast("), tensor, ", src=", root, ")"]
+    return []
 
 
 RULE = Rule(
@@ -101,6 +114,7 @@ RULE = Rule(
 
             hits = torch.ones(1)
             hvd.allreduce_(hits, op=hvd.Sum, name="hits")
+            hvd.allreduce_(hits, name="share")
             """,
             '''\
             import torch
@@ -116,7 +130,8 @@ RULE = Rule(
                 return tensor.div_(dist.get_world_size(), rounding_mode="trunc" if integers else None)
 
             hits = torch.ones(1)
-            allreduce_(hits, dist.ReduceOp.SUM)
+            dist.all_reduce(hits)
+            allreduce_(hits)
             ''',
             target="ddp",
         ),

@@ -86,7 +86,9 @@ def _imports(facts: Facts, names: Names) -> Iterator[Finding]:
         if not binding.qualified.startswith(words.HOROVOD):
             continue
         if isinstance(names.parents[statement], ast.Try):
-            message = f"{module} is imported where it may be missing, and what is used then could not be followed"
+            message = (
+                f"{module} is imported where it may be missing, and what is used then could not be followed"
+            )
             yield refused("HVD009", names, statement, message, "import it above all else, and always use it")
         elif not isinstance(names.parents[statement], ast.Module) and len(statement.names) == 1:
             message = "Horovod is not used any more"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from hvdkit.migrate.conditions.answers import Answer, open_at, places, row
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.coverage.through_ddp import Around, passes_around, wrapped_models
-from hvdkit.migrate.facts.models.optimizers import Optimizer, every_optimizer
+from hvdkit.migrate.facts.coverage.through_ddp import Around, holds_all, passes_around
+from hvdkit.migrate.facts.models.optimizers import every_optimizer
 from hvdkit.migrate.facts.optimizers.horovod_wraps import called, uses_horovod
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
 from hvdkit.migrate.facts.programs.reached_code import runs_in
@@ -51,19 +51,13 @@ def _gone(facts: Facts, program: ProgramFacts) -> Answer:
 
 
 def _averaged(facts: Facts, program: ProgramFacts) -> Answer:
-    models = wrapped_models(facts)
     mine = [o for o in every_optimizer(facts) if runs_in(facts, program, o.names, o.node)]
-    alone = [o for o in mine if not _held(o, models)]
+    alone = [o for o in mine if not holds_all(facts, o)]
     if not mine:
         return Answer(State.OPEN, "no optimizer was found")
     if alone:
         return open_at("a part of what the optimizer trains is in no model in DDP: {}", alone)
     return Answer(State.PROVEN, f"their models are in DDP: {places(mine)}")
-
-
-def _held(optimizer: Optimizer, models: frozenset[object]) -> bool:
-    """Whether every model of an optimizer is in DDP, as far as each is known."""
-    return optimizer.whole and bool(optimizer.models) and optimizer.models <= models
 
 
 def _through(facts: Facts, program: ProgramFacts) -> Answer:
@@ -73,4 +67,6 @@ def _through(facts: Facts, program: ProgramFacts) -> Answer:
     around: list[Around] = [each for each in passes_around(facts) if each.names in program.files]
     if around:
         return open_at(f"{around[0].why}: {{}}", around)
-    return Answer(State.PROVEN, f"its loss is computed by the wrapper: {places((p.names, p.backward) for p in paths)}")
+    return Answer(
+        State.PROVEN, f"its loss is computed by the wrapper: {places((p.names, p.backward) for p in paths)}"
+    )

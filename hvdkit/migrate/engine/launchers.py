@@ -91,7 +91,9 @@ def launch_lines(paths: Sequence[Path], scripts: Iterable[Path]) -> list[LaunchL
 
 
 def lines_with(
-    paths: Sequence[Path], scripts: Iterable[Path], changed: Callable[[str, set[str]], Iterator[tuple[str, str]]]
+    paths: Sequence[Path],
+    scripts: Iterable[Path],
+    changed: Callable[[str, set[str]], Iterator[tuple[str, str]]],
 ) -> list[LaunchLine]:
     """As `launch_lines`. changed: the commands in a line for some scripts, and what to write instead."""
     started, root = list(scripts), root_of(paths)

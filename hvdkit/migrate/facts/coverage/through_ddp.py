@@ -11,8 +11,10 @@ from collections.abc import Iterator
 
 from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.code.loops import training_loops
-from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.models.freezing import switches
+from hvdkit.migrate.facts.models.optimizers import Optimizer
+from hvdkit.migrate.facts.models.parameter_roots import in_caller
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.values import vocabulary as words
@@ -78,6 +80,31 @@ def _above(names: Names, node: ast.AST) -> Iterator[ast.stmt]:
 
 
 @once
+def written_wraps(facts: Facts) -> list[Site]:
+    """The calls of DDP that are written where Horovod wrapped an optimizer, and are not the program's own."""
+    return [site for site in facts.calls(*words.DDP) if site.names.source.original is not None]
+
+
+def holds_all(facts: Facts, optimizer: Optimizer) -> bool:
+    """Whether all that an optimizer trains is in models that are wrapped in DDP."""
+    return (
+        optimizer.whole
+        and bool(optimizer.roots)
+        and all(_is_held(facts, *in_caller(where, root, optimizer.passed)) for where, root in optimizer.roots)
+    )
+
+
+def _is_held(facts: Facts, names: Names, root: ast.expr) -> bool:
+    """Whether a module, or what it is a part of, is wrapped."""
+    while True:
+        if facts.flow.unwrap(facts.flow.values(names, root)) & wrapped_models(facts):
+            return True
+        if not isinstance(root, (ast.Attribute, ast.Subscript)):
+            return False
+        root = root.value
+
+
+@once
 def passes_around(facts: Facts) -> list[Around]:
     """Every place at which training passes by the wrapper of its model."""
     models = wrapped_models(facts)
@@ -94,7 +121,7 @@ def _calls_around(facts: Facts, models: frozenset[Value]) -> Iterator[Around]:
 
 def _around(facts: Facts, names: Names, call: ast.Call, models: frozenset[Value]) -> Around | None:
     called = facts.flow.values(names, call.func)
-    if called & models and not any(map(is_wrapper, called)):
+    if called & models and not any(map(is_wrapper, called)) and not _inside(names, call, called):
         return Around(names, call, "the model itself is called, and not its wrapper")
     if not isinstance(call.func, ast.Attribute) or call.func.attr in MODULE:
         return None
@@ -123,14 +150,16 @@ def _shared_graphs(facts: Facts) -> Iterator[Around]:
 
 
 def _switched(facts: Facts, models: frozenset[Value]) -> Iterator[Around]:
-    """Parameters that are frozen or unfrozen where they are wrapped already."""
-    wraps = {site.names: site.node for site in facts.calls(*words.DDP)}
-    for switch in switches(facts):
-        wrap = wraps.get(switch.names)
-        below = wrap is not None and switch.names.function(wrap) is switch.names.function(switch.at)
-        if switch.models & models and (
-            switch.training or (below and wrap is not None and switch.at.lineno > wrap.lineno)
-        ):
+    """Parameters that are frozen or unfrozen once they are wrapped.
+
+    A model that is frozen for the steps of a different one, and was not when it was wrapped, is right.
+    """
+    mine = [switch for switch in switches(facts) if switch.models & models]
+    late = [switch for switch in mine if switch.training or runs_below_wraps(facts, switch.names, switch.at)]
+    early = [switch for switch in mine if switch not in late and switch.value is not True]
+    for switch in late:
+        alike = {other.value for other in late if other.models & switch.models}
+        if alike != {False, True} or any(other.models & switch.models for other in early):
             yield Around(switch.names, switch.at, "requires_grad is changed after the model was wrapped")
 
 

@@ -33,7 +33,8 @@ def net(*more):
 
 
 def leave(name, *tensors, **others):
-    torch.save([[tensor.detach() for tensor in tensors], others], os.path.join(results, f"{name}.{hvd.rank()}"))
+    kept = [[tensor.detach() for tensor in tensors], others]
+    torch.save(kept, os.path.join(results, f"{name}.{hvd.rank()}"))
 
 """
 TRAINED = """
@@ -59,7 +60,7 @@ def trained(name: str, more: str = "", options: str = "", passes: int = 1, befor
 ROWS = (
     Row("plain", trained("plain")),
     Row("batch_norm", trained("batch_norm", more="torch.nn.BatchNorm1d(8)")),
-    Row("fp16", trained("fp16", options=", compression=hvd.Compression.fp16")),
+    Row("fp16", trained("fp16", options=", compression=hvd.Compression.fp16"), tolerance=1e-6),
     Row("predivide", trained("predivide", options=", gradient_predivide_factor=2.0")),
     Row("summed", trained("summed", options=", op=hvd.Sum")),
     Row("passes", trained("passes", options=", backward_passes_per_step=2", passes=2), tolerance=1e-6),
@@ -127,7 +128,7 @@ leave("by_hand", *model.state_dict().values())
         """
 mine = torch.tensor([1, 4, -3]) + 2 * hvd.rank()
 weight = torch.ones(2, requires_grad=True)
-hvd.allreduce(weight * (1 + hvd.rank())).sum().backward()
+(hvd.allreduce(weight * (1 + hvd.rank())) * torch.tensor([2.0, 3.0])).sum().backward()
 rows = torch.arange(3 + 2 * hvd.rank(), dtype=torch.float32, requires_grad=True)
 (hvd.allgather(rows) * torch.arange(8.0) * (1 + hvd.rank())).sum().backward()
 none = hvd.allgather(torch.ones(hvd.rank(), 2))
@@ -139,8 +140,9 @@ hvd.broadcast_(sent, root_rank=1)
 greatest = hvd.allreduce(torch.tensor(1.0 + hvd.rank()), op=hvd.Max)
 objects = hvd.allgather_object({"rank": hvd.rank()}), hvd.broadcast_object(["of", hvd.rank()], root_rank=1)
 hvd.barrier()
-leave("collectives", hvd.allreduce(mine), hvd.allreduce(mine, average=False), weight.grad, rows.grad, none,
-      kept, placed, sent, greatest, objects=objects, size=hvd.size(), local=hvd.local_rank(), host=hvd.cross_rank())
+numbers = hvd.size(), hvd.local_rank(), hvd.local_size(), hvd.cross_rank(), hvd.cross_size()
+means = hvd.allreduce(mine), hvd.allreduce(mine, average=False), greatest
+leave("collectives", *means, weight.grad, rows.grad, none, kept, placed, sent, objects=objects, numbers=numbers)
 """,
     ),
 )

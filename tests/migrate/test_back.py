@@ -143,6 +143,14 @@ for x in torch.ones(3, 4, 4):
     optimizer.step()
 """,
     ),
+    "DataParallel": (
+        "HVD003",
+        TRAINS.replace("hvd.broadcast_p", "model = torch.nn.DataParallel(model)\nhvd.broadcast_p"),
+    ),
+    "ranks that Spark starts": (
+        "HVD009",
+        "from sparkdl import HorovodRunner\nHorovodRunner(np=2).run(print)  # here\n",
+    ),
     "Adasum": (
         "HVD003",
         TRAINS.replace("named_parameters=", "op=hvd.Adasum,  # here\n    named_parameters="),
@@ -170,6 +178,42 @@ def test_what_would_part_silently_is_refused_with_its_line(name: str, tmp_path: 
     assert [place for place in found if place[0] == rule][:1] == [(rule, line) for line in marked] or (
         not marked and found[0][0] == rule
     )
+
+
+def test_what_named_parameters_names_is_all_that_is_trained(tmp_path: Path) -> None:
+    """Horovod itself stops where it is not: the groups of the optimizer need not be followed."""
+    text = TRAINS.replace("model.parameters()", "[p for p in made_by_something(model)]")
+    text = f"import horovod.torch as hvd\nimport torch\nfrom x import made_by_something\n\nhvd.init()\n{text}"
+    plan = plan_of(tmp_path, f"{text}model(torch.ones(1, 4)).sum().backward()\noptimizer.step()\n")
+    assert "model = DDP(model, broadcast_buffers=False)" in after(plan) and not plan.left and not plan.open
+
+
+def test_an_import_of_horovod_that_nothing_uses_is_removed(tmp_path: Path) -> None:
+    text = "import horovod\nimport horovod.torch as hvd\nimport torch\n\nhvd.init()\n"
+    assert "horovod" not in after(plan_of(tmp_path, text))
+
+
+def test_attributes_are_read_through_the_wrapper_once_there_is_one(tmp_path: Path) -> None:
+    text = TRAINS.replace("hvd.broadcast_p", "print(model[0].bias)\nhvd.broadcast_p") + dedent(
+        """\
+        def save(path):
+            torch.save(model.state_dict(), path)
+
+
+        def show(net):
+            print(net[0].weight, len(net))
+
+
+        model(torch.ones(1, 4)).sum().backward()
+        optimizer.step()
+        save("model.pt")
+        show(model)
+        """
+    )
+    found = after(plan_of(tmp_path, f"import horovod.torch as hvd\nimport torch\n\nhvd.init()\n{text}"))
+    assert "print(model[0].bias)" in found
+    assert "torch.save(model.module.state_dict(), path)" in found
+    assert "print(net.module[0].weight, len(net.module))" in found
 
 
 def test_tensorflow_is_refused(tmp_path: Path) -> None:

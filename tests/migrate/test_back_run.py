@@ -1,4 +1,4 @@
-"""What comes back from Horovod computes the same on two ranks: each row under horovodrun and under torchrun."""
+"""What comes back from Horovod computes the same on two ranks: under horovodrun, and under torchrun."""
 
 from __future__ import annotations
 

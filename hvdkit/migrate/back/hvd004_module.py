@@ -52,9 +52,9 @@ def check(facts: Facts) -> Iterator[Finding]:
         for node in names.of_kind(ast.Attribute):
             if node.attr not in OWN and any(map(is_wrapper, facts.flow.values(names, node.value))):
                 yield _through(facts, names, node.value, f"{node.attr} is the model's own")
-        for node in _as_container(names):
-            if any(map(is_wrapper, facts.flow.values(names, node))):
-                yield _through(facts, names, node, "the parts are the model's own")
+        for whole in _as_container(names):
+            if any(map(is_wrapper, facts.flow.values(names, whole))):
+                yield _through(facts, names, whole, "the parts are the model's own")
     for site in facts.calls(*KEEPS) if written else ():
         for part in _given(site.node):
             if any(map(is_wrapper, facts.flow.values(site.names, part))):

@@ -17,6 +17,8 @@ from hvdkit.migrate.rewrites.ddp_names import CALLS, FUNCTIONS, NAMES, OTHERS
 from hvdkit.migrate.values import vocabulary as words
 
 KNOWN = frozenset((*CALLS, *FUNCTIONS, *OTHERS))
+# What starts a function in Horovod's ranks, beside Horovod's own.
+RUNNERS = ("sparkdl.HorovodRunner", "ray.train.horovod.HorovodTrainer")
 # By the beginning of a name. What is not here has no advice but this.
 NONE = "torch.distributed has nothing like it: remove it, or keep Horovod"
 ADVICE = {
@@ -47,6 +49,9 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 
 def _calls(facts: Facts) -> Iterator[Finding]:
+    for site in facts.calls(*RUNNERS):
+        message = f"{site.name} starts the ranks with Horovod"
+        yield refused("HVD009", site.names, site.node, message, "start the script by torchrun")
     for site in facts.calls(*(f"{module}." for module in words.HOROVOD), "horovod."):
         module = next((m for m in words.HOROVOD if site.name.startswith(f"{m}.")), "horovod")
         name = site.name[len(module) + 1 :]
@@ -76,16 +81,22 @@ def _in_call(facts: Facts, names: Names, node: ast.AST) -> bool:
 def _imports(facts: Facts, names: Names) -> Iterator[Finding]:
     """Imports that no use of their names takes away: in a function, in a `try`, and of what is not used."""
     module = words.HOROVOD[0]
-    for _, binding in names.imports:
+    for name, binding in names.imports:
         statement = names.parents.get(binding.node)
         if not isinstance(statement, (ast.Import, ast.ImportFrom)):
             continue
         if binding.qualified.partition(".")[0] == "mpi4py" and any(_horovod(names)):
             message = "mpi4py sends between the ranks, and under torchrun each process is alone in MPI"
             yield refused("HVD009", names, statement, message, "use torch.distributed for it")
+        if binding.qualified.partition(".")[0] == "horovod" and not names.uses.get(name):
+            message = "nothing uses this import"
+            if len(statement.names) == 1:
+                yield safe(facts, "HVD009", names, statement, message, edits.delete, names, statement)
+            continue
         if not binding.qualified.startswith(words.HOROVOD):
             continue
-        if isinstance(names.parents[statement], ast.Try):
+        missing = len(names.module.names.get(name, ())) != 1  # `except ImportError: hvd = None`
+        if isinstance(names.parents[statement], ast.Try) and missing:
             message = (
                 f"{module} is imported where it may be missing, and what is used then could not be followed"
             )

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from hvdkit.migrate.conditions.answers import Answer, open_at, places, row
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.coverage.through_ddp import Around, holds_all, passes_around
+from hvdkit.migrate.facts.coverage.through_ddp import Around, passes_around, trains_others
 from hvdkit.migrate.facts.models.optimizers import every_optimizer
-from hvdkit.migrate.facts.optimizers.horovod_wraps import called, uses_horovod
+from hvdkit.migrate.facts.optimizers.horovod_wraps import uses_horovod
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
 from hvdkit.migrate.facts.programs.reached_code import runs_in
 from hvdkit.migrate.facts.programs.training_paths import training_paths
@@ -27,9 +27,9 @@ def conditions_of_ddp(facts: Facts, entry: Path, before: Facts) -> tuple[Conditi
     was = next((p for p in programs_of(before) if p.entry.source.path == entry), None)
     if program is None or was is None or not uses_horovod(before, was):
         return ()
-    wrapped = bool(facts.calls(*words.DDP))
+    wrapped = any(facts.calls_in(program.files, *words.DDP))
     answers = {GONE: _gone(facts, program)}
-    if wrapped or called(before, "DistributedOptimizer", modules=words.HOROVOD):
+    if wrapped or any(facts.calls_in(program.files, *words.HVD_OPTIMIZER)):
         answers[AVERAGED] = _averaged(facts, program)
         answers[THROUGH] = _through(facts, program)
     else:
@@ -43,7 +43,8 @@ def _gone(facts: Facts, program: ProgramFacts) -> Answer:
         (names, binding.node)
         for names in sorted(program.files, key=lambda names: str(names.source.path))
         for _, binding in names.imports
-        if binding.qualified.startswith(words.EVERY_HOROVOD)
+        if binding.qualified.partition(".")[0] == "horovod"
+        or binding.qualified.startswith(words.EVERY_HOROVOD)
     ]
     if left:
         return open_at("Horovod is still imported: {}", left)
@@ -52,7 +53,7 @@ def _gone(facts: Facts, program: ProgramFacts) -> Answer:
 
 def _averaged(facts: Facts, program: ProgramFacts) -> Answer:
     mine = [o for o in every_optimizer(facts) if runs_in(facts, program, o.names, o.node)]
-    alone = [o for o in mine if not holds_all(facts, o)]
+    alone = [o for o in mine if trains_others(facts, o)]
     if not mine:
         return Answer(State.OPEN, "no optimizer was found")
     if alone:

@@ -13,13 +13,13 @@ from hvdkit.dataclass import dataclass
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.models.moves import moves_of
-from hvdkit.migrate.facts.models.optimizers import Optimizer, every_optimizer
+from hvdkit.migrate.facts.models.optimizers import every_optimizer
 from hvdkit.migrate.facts.models.parameter_roots import in_caller
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.horovod_wraps import Wrapped, called, wraps
 from hvdkit.migrate.index.names import LOOPS, Names
 from hvdkit.migrate.plan import Edit
-from hvdkit.migrate.rewrites.ddp_arguments import Arguments, NotWrapped, arguments_of
+from hvdkit.migrate.rewrites.ddp_arguments import NotWrapped, arguments_of
 from hvdkit.migrate.rewrites.ddp_helpers import in_file
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import given
@@ -158,21 +158,28 @@ def _unwrapped(wrap: Wrapped, own: ast.stmt, lines: list[str]) -> Iterator[Edit]
 
 
 def _places(facts: Facts, wrap: Wrapped) -> Iterator[_Place]:
-    """Where each model that the optimizer trains is wrapped. Raises NotWrapped."""
+    """Where each model that the optimizer trains is wrapped. Raises NotWrapped.
+
+    Horovod stops where named_parameters does not name all that the optimizer trains.
+    """
+    named = given(wrap.node, 1, "named_parameters")
+    if isinstance(named, ast.Call) and isinstance(named.func, ast.Attribute) and named.func.attr == STATE[1]:
+        yield _place(facts, wrap, wrap.names, named.func.value)
+        return
     optimizers = [each for each in every_optimizer(facts) if each.value in wrap.optimizers]
     if not optimizers or not all(each.roots for each in optimizers):
         raise NotWrapped("the model that it trains could not be followed")
     for optimizer in optimizers:
         if not optimizer.whole:
             raise NotWrapped(
-                "it trains a tensor that may be outside of every module, and DDP averages what a module holds",
+                "it trains a tensor that may be in no module, and DDP averages what a module holds",
                 (optimizer.names, optimizer.node),
             )
         for where, root in optimizer.roots:
-            yield _place(facts, wrap, optimizer, *in_caller(where, root, optimizer.passed))
+            yield _place(facts, wrap, *in_caller(where, root, optimizer.passed))
 
 
-def _place(facts: Facts, wrap: Wrapped, optimizer: Optimizer, names: Names, root: ast.expr) -> _Place:
+def _place(facts: Facts, wrap: Wrapped, names: Names, root: ast.expr) -> _Place:
     """Where the module that holds some parameters is wrapped."""
     part: ast.expr = root
     while True:
@@ -189,19 +196,21 @@ def _place(facts: Facts, wrap: Wrapped, optimizer: Optimizer, names: Names, root
         if not (isinstance(statement, ast.Expr) and statement.value is last.node):
             raise NotWrapped("the broadcast of its weights is part of a larger statement", _at(last))
         place = _Place(last.names, statement, _written(last.names, last.model), True, last.buffers)
-        _check(facts, optimizer, place, last.model)
+        _check(facts, wrap, place, last.model)
         return place
     own = wrap.names.statement(wrap.node)
     if names is not wrap.names or names.function(root) is not names.function(own):
         raise NotWrapped("the weights of its model are not broadcast, and it is built elsewhere")
     place = _Place(names, own, _written(names, root), False, False)
-    _check(facts, optimizer, place, root)
+    _check(facts, wrap, place, root)
     return place
 
 
-def _check(facts: Facts, optimizer: Optimizer, place: _Place, model: ast.expr) -> None:
+def _check(facts: Facts, wrap: Wrapped, place: _Place, model: ast.expr) -> None:
     """Raises NotWrapped where a model cannot be wrapped at a place."""
     names, statement = place.names, place.statement
+    if facts.flow.made(names, model) & words.WRAPS:
+        raise NotWrapped("its model is in DataParallel or DDP already", (names, statement))
     if any(isinstance(parent, LOOPS) for parent in names.ancestors(statement)):
         raise NotWrapped("its model would be wrapped again in each turn of a loop", (names, statement))
     if isinstance(model, ast.Name):
@@ -211,7 +220,8 @@ def _check(facts: Facts, optimizer: Optimizer, place: _Place, model: ast.expr) -
                 f"{model.id} is a variable of a different function than the one that wraps it",
                 (names, statement),
             )
-    for where, call in moves_of(facts, optimizer):
+    mine = (each for each in every_optimizer(facts) if each.value in wrap.optimizers)
+    for where, call in (move for optimizer in mine for move in moves_of(facts, optimizer)):
         below = call.lineno > (statement.end_lineno or statement.lineno)
         if where is names and below and names.function(call) is names.function(statement):
             raise NotWrapped("its model is moved to a device below its broadcast", (where, call))
@@ -239,6 +249,3 @@ def _loads(facts: Facts) -> bool:
     """
     own = any(names.calls.get("register_buffer") for names in facts.files)
     return own or bool(facts.methods("load_state_dict"))
-
-
-__all__ = ["Arguments", "Broadcast", "Wrapping", "ddp_wraps", "model_broadcasts"]

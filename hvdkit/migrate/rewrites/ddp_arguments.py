@@ -47,8 +47,8 @@ class Arguments:
 def arguments_of(facts: Facts, wrap: Wrapped) -> Arguments:
     """What DDP needs in the place of the arguments. Raises NotWrapped.
 
-    gradient_predivide_factor, num_groups and groups change nothing about an average, and DDP sums the passes of
-    backward_passes_per_step as Horovod does.
+    gradient_predivide_factor, num_groups and groups change nothing about an average, and DDP sums the passes
+    of backward_passes_per_step as Horovod does.
     """
     call = wrap.node
     if unpacks(call):

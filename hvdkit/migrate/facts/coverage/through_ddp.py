@@ -1,7 +1,7 @@
 """Whether the training of a model that is wrapped in DDP goes through the wrapper.
 
-Gradients are averaged for what the wrapper's forward() computes: a call of the model itself, of a part of it or
-of a method of its own leaves them as each rank computed them, without any error.
+Gradients are averaged for what the wrapper's forward() computes: a call of the model itself, of a part of it
+or of a method of its own leaves them as each rank computed them, without any error.
 """
 
 from __future__ import annotations
@@ -25,11 +25,34 @@ MAX_CALLERS = 6
 NO_GRAD = ("torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad")
 # Methods of torch.nn.Module that compute nothing that is trained.
 MODULE = frozenset(
-    "add_module apply bfloat16 buffers children cpu cuda double eval extra_repr float get_buffer get_parameter "
-    "get_submodule half load_state_dict modules named_buffers named_children named_modules named_parameters "
-    "parameters register_buffer register_comm_hook register_forward_hook register_forward_pre_hook "
-    "register_full_backward_hook register_module register_parameter requires_grad_ share_memory state_dict to "
-    "to_empty train type xpu zero_grad no_sync join".split()
+    (
+        *(
+            "add_module",
+            "apply",
+            "bfloat16",
+            "buffers",
+            "children",
+            "cpu",
+            "cuda",
+            "double",
+            "eval",
+            "extra_repr",
+        ),
+        *(
+            "float",
+            "get_buffer",
+            "get_parameter",
+            "get_submodule",
+            "half",
+            "join",
+            "load_state_dict",
+            "modules",
+        ),
+        *("named_buffers", "named_children", "named_modules", "named_parameters", "no_sync", "parameters"),
+        *("register_buffer", "register_comm_hook", "register_forward_hook", "register_forward_pre_hook"),
+        *("register_full_backward_hook", "register_module", "register_parameter", "requires_grad_"),
+        *("share_memory", "state_dict", "to", "to_empty", "train", "type", "xpu", "zero_grad"),
+    )
 )
 
 
@@ -56,8 +79,8 @@ def wrapped_models(facts: Facts) -> frozenset[Value]:
 
 
 def runs_below_wraps(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
-    """Whether code surely runs after all models were wrapped: it is below, or all calls of its function are."""
-    wraps = [site for site in facts.calls(*words.DDP)]
+    """Whether code runs after all models were wrapped: below, or in a function that is called only there."""
+    wraps = facts.calls(*words.DDP)
     function = names.function(node)
     here = [w for w in wraps if w.names is names and names.function(w.node) is function]
     if len(here) == len(wraps):
@@ -85,12 +108,10 @@ def written_wraps(facts: Facts) -> list[Site]:
     return [site for site in facts.calls(*words.DDP) if site.names.source.original is not None]
 
 
-def holds_all(facts: Facts, optimizer: Optimizer) -> bool:
-    """Whether all that an optimizer trains is in models that are wrapped in DDP."""
-    return (
-        optimizer.whole
-        and bool(optimizer.roots)
-        and all(_is_held(facts, *in_caller(where, root, optimizer.passed)) for where, root in optimizer.roots)
+def trains_others(facts: Facts, optimizer: Optimizer) -> bool:
+    """Whether an optimizer trains, as far as that can be followed, what is in no model in DDP."""
+    return not all(
+        _is_held(facts, *in_caller(where, root, optimizer.passed)) for where, root in optimizer.roots
     )
 
 
@@ -120,12 +141,14 @@ def _calls_around(facts: Facts, models: frozenset[Value]) -> Iterator[Around]:
 
 
 def _around(facts: Facts, names: Names, call: ast.Call, models: frozenset[Value]) -> Around | None:
-    called = facts.flow.values(names, call.func)
+    func = call.func
+    whole = isinstance(func, ast.Attribute) and func.attr == "forward"
+    called = facts.flow.values(names, func.value if whole and isinstance(func, ast.Attribute) else func)
     if called & models and not any(map(is_wrapper, called)) and not _inside(names, call, called):
         return Around(names, call, "the model itself is called, and not its wrapper")
-    if not isinstance(call.func, ast.Attribute) or call.func.attr in MODULE:
+    if not isinstance(func, ast.Attribute) or func.attr in MODULE or any(map(is_wrapper, called)):
         return None
-    holder: ast.expr = call.func.value
+    holder: ast.expr = func.value
     while isinstance(holder, (ast.Attribute, ast.Subscript)):
         if facts.flow.unwrap(facts.flow.values(names, holder)) & models:
             break
@@ -133,7 +156,7 @@ def _around(facts: Facts, names: Names, call: ast.Call, models: frozenset[Value]
     values = facts.flow.values(names, holder)
     if not facts.flow.unwrap(values) & models or _inside(names, call, values):
         return None
-    return Around(names, call, f"{call.func.attr}() is called, and DDP only knows of forward()")
+    return Around(names, call, f"{func.attr}() is called, and DDP only knows of forward()")
 
 
 def _inside(names: Names, call: ast.Call, values: frozenset[Value]) -> bool:

@@ -142,7 +142,8 @@ objects = hvd.allgather_object({"rank": hvd.rank()}), hvd.broadcast_object(["of"
 hvd.barrier()
 numbers = hvd.size(), hvd.local_rank(), hvd.local_size(), hvd.cross_rank(), hvd.cross_size()
 means = hvd.allreduce(mine), hvd.allreduce(mine, average=False), greatest
-leave("collectives", *means, weight.grad, rows.grad, none, kept, placed, sent, objects=objects, numbers=numbers)
+tensors = [*means, weight.grad, rows.grad, none, kept, placed, sent]
+leave("collectives", *tensors, objects=objects, numbers=numbers)
 """,
     ),
 )

@@ -24,6 +24,7 @@ from hvdkit.migrate.project.options import DDP
 from hvdkit.migrate.rewrites.stopping import stopped_files
 
 STOPPING = "HVD901"
+WRAPPING = "HVD003"
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +85,9 @@ def prepared(run: Run) -> Run:
 
 
 def _wrap(run: Run) -> Run | None:
-    wrapped = wrapped_files(run.facts) if run.facts.options.target == DDP else {}
+    options = run.facts.options
+    asked = options.target == DDP and options.allows(WRAPPING)
+    wrapped = wrapped_files(run.facts) if asked else {}
     return run.reread(wrapped) if wrapped else None
 
 

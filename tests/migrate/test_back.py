@@ -201,7 +201,7 @@ def test_attributes_are_read_through_the_wrapper_once_there_is_one(tmp_path: Pat
 
 
         def show(net):
-            print(net[0].weight, len(net))
+            print(net[0].weight, len(net), isinstance(net, torch.nn.Linear), hasattr(net, "module"))
 
 
         model(torch.ones(1, 4)).sum().backward()
@@ -213,7 +213,41 @@ def test_attributes_are_read_through_the_wrapper_once_there_is_one(tmp_path: Pat
     found = after(plan_of(tmp_path, f"import horovod.torch as hvd\nimport torch\n\nhvd.init()\n{text}"))
     assert "print(model[0].bias)" in found
     assert "torch.save(model.module.state_dict(), path)" in found
-    assert "print(net.module[0].weight, len(net.module))" in found
+    asked = 'isinstance(net.module, torch.nn.Linear), hasattr(net, "module")'
+    assert f"print(net.module[0].weight, len(net.module), {asked})" in found
+
+
+def test_clipping_what_each_rank_computed_is_left_to_you(tmp_path: Path) -> None:
+    text = f"import horovod.torch as hvd\nimport torch\n\nhvd.init()\n{TRAINS}" + dedent(
+        """\
+        model(torch.ones(1, 4)).sum().backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        """
+    )
+    assert [(each.rule, each.line) for each in plan_of(tmp_path, text).left] == [("HVD007", 10)]
+
+
+def test_an_option_for_ranks_of_its_own_stops_the_script(tmp_path: Path) -> None:
+    text = dedent(
+        """\
+        import sys
+
+        import horovod
+        import horovod.torch as hvd
+        import torch
+
+        if len(sys.argv) > 1:
+            horovod.run(print, np=2)
+        hvd.init()
+        print(f"on {hvd.local_rank()}")
+        """
+    )
+    plan = plan_of(tmp_path, text)
+    assert [(each.rule, each.line) for each in plan.left] == [("HVD009", 8)]
+    assert 'raise SystemExit("start this script by torchrun --nproc-per-node N")' in after(plan)
+    assert """print(f"on {int(os.environ.get('LOCAL_RANK', 0))}")""" in after(plan)
+    assert "import horovod" not in after(plan)
 
 
 def test_tensorflow_is_refused(tmp_path: Path) -> None:

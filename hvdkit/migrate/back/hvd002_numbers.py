@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
@@ -11,17 +12,20 @@ from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.horovod_names import horovod_names
 from hvdkit.migrate.facts.optimizers.horovod_wraps import called, short
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.ddp_helpers import with_dist
 from hvdkit.migrate.rewrites.ddp_names import CALLS, NAMES
 from hvdkit.migrate.values import vocabulary as words
+
+QUOTE = re.compile("[\"']")
 
 
 def check(facts: Facts) -> Iterator[Finding]:
     for site in called(facts, *CALLS, modules=words.HOROVOD):
         if site.node.args or site.node.keywords:
             continue  # of a process set: HVD009
-        text = with_dist(site.names, CALLS[short(site)])
+        text = _quoted(site.names, site.node, with_dist(site.names, CALLS[short(site)]))
         message = f"{short(site)}() becomes {text}"
         yield safe(
             facts, "HVD002", site.names, site.node, message, edits.replace, site.names.source, site.node, text
@@ -31,6 +35,13 @@ def check(facts: Facts) -> Iterator[Finding]:
             text = with_dist(names, NAMES[name])
             message = f"{name} becomes {text}"
             yield safe(facts, "HVD002", names, node, message, edits.replace, names.source, node, text)
+
+
+def _quoted(names: Names, node: ast.AST, text: str) -> str:
+    """The text with other quotes than those of a string that it is part of: `f"rank {hvd.local_rank()}"`."""
+    around = [parent for parent in names.ancestors(node) if isinstance(parent, ast.JoinedStr)]
+    double = any(QUOTE.findall(names.source.segment(each))[:1] == ['"'] for each in around)
+    return text.replace('"', "'") if double else text
 
 
 RULE = Rule(

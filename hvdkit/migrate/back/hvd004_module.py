@@ -25,10 +25,11 @@ OWN = frozenset(
         "no_sync",
         "join",
         "register_comm_hook",
+        "forward",
     )
 )
-# Functions of Python that take a module that is a list of others.
-COUNTS = ("enumerate", "iter", "len", "list")
+# Functions of Python that ask a module for its parts, its class or an attribute that they name.
+COUNTS = ("enumerate", "iter", "len", "list", "isinstance", "getattr", "hasattr", "setattr")
 # Functions of libraries that keep, copy or draw the module that they are given.
 KEEPS = (
     "copy.copy",
@@ -62,11 +63,15 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 
 def _as_container(names: Names) -> Iterator[ast.expr]:
-    """What is indexed, counted or iterated."""
+    """What is indexed, counted, iterated, or asked for its class or an attribute."""
     yield from (node.value for node in names.of_kind(ast.Subscript))
     yield from (loop.iter for loop in names.of_kind(ast.For))
     for name in COUNTS:
-        yield from (call.args[0] for call in names.calls.get(name, ()) if len(call.args) == 1)
+        for call in names.calls.get(name, ()):
+            asked = call.args[1] if len(call.args) > 1 else None
+            own = isinstance(asked, ast.Constant) and asked.value in OWN  # getattr(model, "module", model)
+            if isinstance(call.func, ast.Name) and call.args and not own:
+                yield call.args[0]
 
 
 def _given(call: ast.Call) -> Iterator[ast.expr]:

@@ -17,6 +17,7 @@ from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.values import vocabulary as words
 
+CLIPS = ("torch.nn.utils.clip_grad_norm_", "torch.nn.utils.clip_grad_value_", "torch.nn.utils.clip_grad_norm")
 ADVICE = "remove it: DDP averages the gradients in backward()"
 
 
@@ -32,6 +33,12 @@ def check(facts: Facts) -> Iterator[Finding]:
         values = facts.flow.unwrap(facts.flow.values(names, receiver))
         if not call.args and (values & known or ast.dump(receiver) in alike):
             yield _gone(facts, names, call)
+    if written_wraps(facts) and not facts.methods("synchronize"):
+        for site in facts.calls(*CLIPS):
+            message = (
+                "Horovod clips the gradients of each rank here, before it averages them; DDP clips averages"
+            )
+            yield manual("HVD007", site.names, site.node, message, "check the limit: averages are smaller")
     for names, call, _ in facts.methods("set_backward_passes_per_step"):
         yield _gone(facts, names, call)
 
@@ -59,7 +66,8 @@ RULE = Rule(
     title="synchronize and skip_synchronize",
     what="Removes optimizer.synchronize(), optimizer.skip_synchronize() and set_backward_passes_per_step().",
     why="DDP has averaged the gradients when backward() returns: clipping and GradScaler see the averages.",
-    safety="Safe: the same order of averaging, clipping and stepping.",
+    safety="Safe: the same order of averaging, clipping and stepping. Where gradients are clipped without "
+    "synchronize(), Horovod clips what each rank computed, and the line is left to you.",
     check=check,
     changes=(
         Change(

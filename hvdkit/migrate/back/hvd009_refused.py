@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.catalog.finding import refused, safe
+from hvdkit.migrate.catalog.finding import manual, refused, safe
 from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.horovod_names import TOPS, horovod_names
@@ -19,6 +19,7 @@ from hvdkit.migrate.values import vocabulary as words
 KNOWN = frozenset((*CALLS, *FUNCTIONS, *OTHERS))
 # What starts a function in Horovod's ranks, beside Horovod's own.
 RUNNERS = ("sparkdl.HorovodRunner", "ray.train.horovod.HorovodTrainer")
+BY_TORCHRUN = "start this script by torchrun --nproc-per-node N"
 # By the beginning of a name. What is not here has no advice but this.
 NONE = "torch.distributed has nothing like it: remove it, or keep Horovod"
 ADVICE = {
@@ -57,10 +58,22 @@ def _calls(facts: Facts) -> Iterator[Finding]:
         name = site.name[len(module) + 1 :]
         if name.startswith(("tensorflow", "keras")):
             continue  # the program's kind refuses it
+        statement = site.names.statement(site.node)
+        if site.name == "horovod.run" and isinstance(site.names.parents[statement], ast.If):
+            yield from _no_runner(facts, site.names, statement)
+            continue
         own = module.startswith("hvdkit") and name == "broadcast"
         given = site.node.args or site.node.keywords
         if name not in KNOWN or own or (name in CALLS and given):
             yield _refused(site.names, site.node, name)
+
+
+def _no_runner(facts: Facts, names: Names, statement: ast.stmt) -> Iterator[Finding]:
+    """horovod.run() where an option asks for it: the script stops there."""
+    message = "the script stops where it starts ranks itself"
+    stop = f'raise SystemExit("{BY_TORCHRUN}")'
+    yield safe(facts, "HVD009", names, statement, message, edits.replace, names.source, statement, stop)
+    yield manual("HVD009", names, statement, message, "remove the option: torchrun starts the ranks")
 
 
 def _refused(names: Names, node: ast.AST, name: str) -> Finding:

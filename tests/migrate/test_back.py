@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
+from hvdkit.cli import main
 from hvdkit.migrate.back import all_rules
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import Applicability, Plan, State
+from tests.migrate.back_refused import REFUSED, TRAINS
 from tests.migrate.back_rows import PRELUDE, ROWS, Row
 from tests.rule_examples import changes, examples, keeps
 
@@ -56,117 +59,6 @@ def test_every_rule_has_both_kinds_of_examples(rule: Rule) -> None:
     assert Change in kinds or rule.safety.startswith("Nothing is"), "a rule that edits shows what it edits"
     assert Keep in kinds
     assert all(text.strip() for text in (rule.title, rule.what, rule.why, rule.safety))
-
-
-TRAINS = """\
-model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Linear(4, 2))
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
-hvd.broadcast_parameters(model.state_dict(), root_rank=0)
-optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
-"""
-# What DDP would part silently, or has not: each is refused at the line that ends with `# here`.
-REFUSED = {
-    "two backward passes of one forward": (
-        "HVD005",
-        TRAINS
-        + """\
-for x in torch.ones(3, 4, 4):
-    out = model(x)
-    out.sum().backward(retain_graph=True)  # here
-    out.mean().backward()
-    optimizer.step()
-""",
-    ),
-    "a method of the model trains": (
-        "HVD005",
-        """\
-class Net(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = torch.nn.Linear(4, 2)
-
-    def forward(self, x):
-        return self.fc(x)
-
-    def loss(self, x):
-        return self(x).sum()
-
-
-model = Net()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-optimizer = hvd.DistributedOptimizer(optimizer)
-hvd.broadcast_parameters(model.state_dict(), root_rank=0)
-for x in torch.ones(3, 4, 4):
-    model.loss(x).backward()  # here
-    optimizer.step()
-""",
-    ),
-    "an alias from before the wrap trains": (
-        "HVD005",
-        TRAINS.replace("hvd.broadcast_p", "net = model\nhvd.broadcast_p")
-        + """\
-for x in torch.ones(3, 4, 4):
-    net(x).sum().backward()  # here
-    optimizer.step()
-""",
-    ),
-    "a parameter outside of the model": (
-        "HVD003",
-        """\
-model = torch.nn.Linear(4, 2)
-scale = torch.nn.Parameter(torch.ones(1))
-optimizer = torch.optim.SGD([*model.parameters(), scale], lr=0.1)  # here
-optimizer = hvd.DistributedOptimizer(optimizer)
-hvd.broadcast_parameters(model.state_dict(), root_rank=0)
-for x in torch.ones(3, 4, 4):
-    (model(x) * scale).sum().backward()
-    optimizer.step()
-""",
-    ),
-    "a part is unfrozen while it trains": (
-        "HVD005",
-        TRAINS.replace("optimizer = torch", "model[0].requires_grad_(False)\noptimizer = torch")
-        + """\
-for x in torch.ones(3, 4, 4):
-    model(x).sum().backward()
-    optimizer.step()
-    model[0].requires_grad_(True)  # here
-""",
-    ),
-    "the model is moved below": (
-        "HVD003",
-        TRAINS
-        + """\
-model.cuda()  # here
-for x in torch.ones(3, 4, 4):
-    model(x).sum().backward()
-    optimizer.step()
-""",
-    ),
-    "DataParallel": (
-        "HVD003",
-        TRAINS.replace("hvd.broadcast_p", "model = torch.nn.DataParallel(model)\nhvd.broadcast_p"),
-    ),
-    "ranks that Spark starts": (
-        "HVD009",
-        "from sparkdl import HorovodRunner\nHorovodRunner(np=2).run(print)  # here\n",
-    ),
-    "Adasum": (
-        "HVD003",
-        TRAINS.replace("named_parameters=", "op=hvd.Adasum,  # here\n    named_parameters="),
-    ),
-    "sparse gradients": ("HVD003", TRAINS.replace("(optimizer, n", "(optimizer, sparse_as_dense=True, n")),
-    "a compression of its own": (
-        "HVD003",
-        TRAINS.replace("(optimizer, n", "(optimizer, compression=mine, n") + "mine = object()\n",
-    ),
-    "join": ("HVD009", "hvd.join()  # here\n"),
-    "an asynchronous collective": ("HVD009", "hvd.allreduce_async_(torch.ones(1))  # here\n"),
-    "a process set": ("HVD009", "hvd.add_process_set([0, 1])  # here\n"),
-    "elastic": ("HVD009", "state = hvd.elastic.TorchState(epoch=0)  # here\n"),
-    "mpi4py": ("HVD009", "from mpi4py import MPI  # here\nprint(MPI.COMM_WORLD.Get_rank())\n"),
-    "ranks of its own": ("HVD001", "hvd.init([0])  # here\n"),
-}
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -288,3 +180,71 @@ def test_each_row_is_migrated_with_nothing_left(row: Row, tmp_path: Path) -> Non
     assert not plan.left and not plan.needed
     assert "hvd" not in after(plan)
     assert [c for p in plan.programs for c in p.conditions if c.state is State.OPEN] == []
+
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.mark.parametrize("name", ["mnist", "gan", "segmentation"])
+def test_an_example_comes_back(name: str) -> None:
+    """What migrate makes of a DDP script comes back to one, with nothing left to you."""
+    script = EXAMPLES / name / "train_ddp_horovod.py"
+    plan = make_plan([script], Options("ddp"))
+    (file,) = (file for file in plan.files if file.path == script)
+    assert not plan.leaves and "hvd" not in file.after
+    original = script.with_name("train_ddp.py").read_text().splitlines()
+    lost = set(original) - set(file.after.splitlines())
+    assert len(lost) <= 0.15 * len(original), "\n".join(lost)
+
+
+@pytest.mark.parametrize(
+    ("line", "instead"),
+    [
+        ("horovodrun -np 4 python train.py --epochs 2", "torchrun --nproc-per-node 4 train.py --epochs 2"),
+        (
+            "horovodrun -np 8 -H one:4,two:4 python train.py",
+            "torchrun --nnodes 2 --nproc-per-node 4 --rdzv-backend c10d --rdzv-endpoint one:29500 train.py",
+        ),
+        ("mpirun -np 2 -bind-to none -x PATH python3 train.py", "torchrun --nproc-per-node 2 train.py"),
+        ("mpirun -np 2 --mca pml ob1 python -u train.py", "torchrun --nproc-per-node 2 train.py"),
+        ("hvdkit run -np 2 python -m train", "torchrun --nproc-per-node 2 -m train"),
+    ],
+)
+def test_launch_lines_are_named_with_torchruns(line: str, instead: str, tmp_path: Path) -> None:
+    (tmp_path / "run.sh").write_text(f"{line}\nhorovodrun -np 2 python other.py\n")
+    plan = plan_of(tmp_path, "import horovod.torch as hvd\nimport torch\n\nhvd.init()\nprint(hvd.rank())\n")
+    assert [note.partition(": ")[2] for note in plan.notes] == [f"`{line}` becomes `{instead}`"]
+
+
+def test_single_changes_of_the_way_back_cannot_be_left(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = tmp_path / "train.py"
+    script.write_text("import horovod.torch as hvd\n\nhvd.init()\n")
+    assert main(["migrate", str(script), "--target", "ddp", "--interactive"]) == 2
+    assert "--interactive leaves single changes" in capsys.readouterr().err
+
+
+def test_rules_of_the_other_way_are_named_as_such(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["migrate", ".", "--target", "ddp", "--select", "HVD404"]) == 2
+    assert "that is a rule of hvdkit migrate" in capsys.readouterr().err
+    assert main(["migrate", ".", "--select", "HVD003"]) == 2
+    assert "that is a rule of hvdkit migrate --target ddp" in capsys.readouterr().err
+
+
+def test_a_script_without_horovod_stays_as_it_is(tmp_path: Path) -> None:
+    text = (EXAMPLES / "mnist" / "train_ddp.py").read_text()
+    plan = plan_of(tmp_path, text)
+    assert after(plan) == text and not plan.findings and not plan.leaves
+
+
+def test_the_report_names_the_rules_and_the_launcher(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("train.py").write_text(PRELUDE + ROWS[0].text)
+    assert main(["migrate", "train.py", "--target", "ddp", "--sarif=found.sarif"]) == 0
+    shown = capsys.readouterr().out
+    assert "start `torchrun --nproc-per-node N train.py`" in shown and shown.rstrip().endswith("ready")
+    (run,) = json.loads(Path("found.sarif").read_text())["runs"]
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == [rule.id for rule in all_rules()]

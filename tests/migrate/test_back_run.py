@@ -54,3 +54,18 @@ def test_each_row_computes_what_it_computed_with_horovod(tmp_path: Path) -> None
             for wanted, got in zip(tensors, found):
                 assert wanted.shape == got.shape and wanted.dtype == got.dtype, row.name
                 torch.testing.assert_close(got, wanted, rtol=0, atol=row.tolerance, msg=row.name)
+
+
+@pytest.mark.launch
+def test_verify_compares_the_horovod_script_with_what_it_becomes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RESULTS", str(tmp_path))
+    script = tmp_path / "train.py"
+    script.write_text(PRELUDE + ROWS[0].text)
+    options = ["--target", "ddp", "--write", "--verify", "--allow-no-vcs", "--steps", "2"]
+    code = migrate(["migrate", script.name, *options])
+    shown = capsys.readouterr().out
+    assert "bit for bit, 2 steps on 2 ranks" in shown
+    assert code == 0 and "DDP(model" in script.read_text()

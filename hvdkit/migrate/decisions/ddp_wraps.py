@@ -13,7 +13,7 @@ from hvdkit.dataclass import dataclass
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.models.moves import moves_of
-from hvdkit.migrate.facts.models.optimizers import every_optimizer
+from hvdkit.migrate.facts.models.optimizers import every_optimizer, groups_added
 from hvdkit.migrate.facts.models.parameter_roots import in_caller
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.horovod_wraps import Wrapped, called, wraps
@@ -162,6 +162,9 @@ def _places(facts: Facts, wrap: Wrapped) -> Iterator[_Place]:
 
     Horovod stops where named_parameters does not name all that the optimizer trains.
     """
+    later = groups_added(facts, wrap.value)
+    if later:
+        raise NotWrapped("parameters are added to it later", later[0])
     named = given(wrap.node, 1, "named_parameters")
     if isinstance(named, ast.Call) and isinstance(named.func, ast.Attribute) and named.func.attr == STATE[1]:
         yield _place(facts, wrap, wrap.names, named.func.value)

@@ -22,6 +22,7 @@ from hvdkit.migrate.values.arguments import is_on, keyword
 from hvdkit.migrate.values.value import Value
 
 MAX_CALLERS = 6
+CALLED = ("forward", "__call__")
 NO_GRAD = ("torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad")
 # Methods of torch.nn.Module that compute nothing that is trained.
 MODULE = frozenset(
@@ -142,21 +143,21 @@ def _calls_around(facts: Facts, models: frozenset[Value]) -> Iterator[Around]:
 
 def _around(facts: Facts, names: Names, call: ast.Call, models: frozenset[Value]) -> Around | None:
     func = call.func
-    whole = isinstance(func, ast.Attribute) and func.attr == "forward"
-    called = facts.flow.values(names, func.value if whole and isinstance(func, ast.Attribute) else func)
+    forward = isinstance(func, ast.Attribute) and func.attr == "forward"
+    called = facts.flow.values(names, func.value if forward and isinstance(func, ast.Attribute) else func)
     if called & models and not any(map(is_wrapper, called)) and not _inside(names, call, called):
         return Around(names, call, "the model itself is called, and not its wrapper")
-    if not isinstance(func, ast.Attribute) or func.attr in MODULE or any(map(is_wrapper, called)):
+    if any(map(is_wrapper, called)) or (isinstance(func, ast.Attribute) and func.attr in MODULE):
         return None
-    holder: ast.expr = func.value
+    holder = func
     while isinstance(holder, (ast.Attribute, ast.Subscript)):
-        if facts.flow.unwrap(facts.flow.values(names, holder)) & models:
-            break
         holder = holder.value
-    values = facts.flow.values(names, holder)
-    if not facts.flow.unwrap(values) & models or _inside(names, call, values):
-        return None
-    return Around(names, call, f"{func.attr}() is called, and DDP only knows of forward()")
+        values = facts.flow.values(names, holder)
+        if facts.flow.unwrap(values) & models:
+            part = f"{func.attr}()" if isinstance(func, ast.Attribute) else "a part of it"
+            why = f"{part} is called, and DDP only knows of forward()"
+            return None if _inside(names, call, values) else Around(names, call, why)
+    return None
 
 
 def _inside(names: Names, call: ast.Call, values: frozenset[Value]) -> bool:
@@ -200,6 +201,8 @@ def _trains(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
         return False
     if function in innermost:
         return True
+    if names.class_around(function) is not None and getattr(function, "name", "") in CALLED:
+        return True  # of what is called as a function: its callers are not all seen
     sites = facts.flow.call_sites(names, function) if depth < MAX_CALLERS else []
     return any(_trains(facts, where, site, depth + 1) for where, site in sites)
 

@@ -9,18 +9,21 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.check.order import follows
-from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.facts import Site
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.models.step_groups import Step
-from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
+from hvdkit.migrate.facts.optimizers.horovod_wraps import Wrapped as Wrapped
+from hvdkit.migrate.facts.optimizers.horovod_wraps import called as called
+from hvdkit.migrate.facts.optimizers.horovod_wraps import short as short
+from hvdkit.migrate.facts.optimizers.horovod_wraps import wrapped_models as wrapped_models
+from hvdkit.migrate.facts.optimizers.horovod_wraps import wraps as wraps
 from hvdkit.migrate.facts.optimizers.step_calls import step_calls
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
 from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.values import vocabulary as words
-from hvdkit.migrate.values.arguments import given, keyword, unpacks
+from hvdkit.migrate.values.arguments import keyword, unpacks
 from hvdkit.migrate.values.value import Value
 
 # Every rank has to come to each of these, in the same order.
@@ -52,20 +55,6 @@ WRAPPED = frozenset(f"{module}.DistributedOptimizer" for module in words.HOROVOD
 HOROVOD = frozenset(("horovod.torch.DistributedOptimizer",))  # hvdkit.torch sees to some things itself
 
 
-@once
-def called(facts: Facts, *names: str, modules: tuple[str, ...] = words.EVERY_HOROVOD) -> list[Site]:
-    """Calls of Horovod's functions by their short names, each once, in file order."""
-    found: dict[ast.Call, Site] = {}
-    for site in facts.calls(*(f"{module}.{name}" for module in modules for name in names)):
-        found.setdefault(site.node, site)
-    return list(found.values())
-
-
-def short(site: Site) -> str:
-    """`allreduce` of `horovod.torch.allreduce`."""
-    return site.name.rpartition(".")[2]
-
-
 def programs(facts: Facts) -> list[ProgramFacts]:
     """The programs that start Horovod."""
     started = {site.names for site in called(facts, "init")}
@@ -85,35 +74,6 @@ def calls_in(facts: Facts, program: ProgramFacts, *names: str) -> list[Site]:
 def mentioned(program: ProgramFacts, *words_: str) -> bool:
     """Whether any file of a program holds one of the words at all: for proving that something is absent."""
     return any(word in names.source.text for names in program.files for word in words_)
-
-
-@dataclass(frozen=True)
-class Wrapped:
-    """A call of hvd.DistributedOptimizer (PyTorch): the optimizers that it may be given."""
-
-    names: Names
-    node: ast.Call
-    value: Value
-    given: ast.expr | None
-    optimizers: frozenset[Value]
-
-
-@once
-def wraps(facts: Facts) -> list[Wrapped]:
-    """Every optimizer that a project wraps."""
-    found = []
-    for site in called(facts, "DistributedOptimizer", modules=words.HOROVOD):
-        optimizer = given(site.node, 0, "optimizer")
-        inner = facts.flow.unwrap(facts.flow.values(site.names, optimizer))
-        found.append(
-            Wrapped(site.names, site.node, Value("made", site.name, site.node, site.names), optimizer, inner)
-        )
-    return found
-
-
-def wrapped_models(facts: Facts, wrap: Wrapped) -> frozenset[Value]:
-    """The models that a wrapped optimizer trains."""
-    return frozenset().union(*(o.models for o in averaging_optimizers(facts) if o.value in wrap.optimizers))
 
 
 def is_wrapped(facts: Facts, names: Names, node: ast.AST, by: frozenset[str] = WRAPPED) -> bool:

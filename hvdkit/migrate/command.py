@@ -14,10 +14,11 @@ from hvdkit.arguments import CommandParser, parsed
 from hvdkit.at_work import at_work
 from hvdkit.errors import HvdkitError, UsageError
 from hvdkit.files import read_file, read_stream
-from hvdkit.migrate.config import chosen
+from hvdkit.migrate.config import TARGETS, chosen
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import Plan
+from hvdkit.migrate.project.options import DDP
 from hvdkit.migrate.report.places import add_reports, put_reports, talk
 from hvdkit.migrate.write.apply import check_tree, root_of, write_gate
 from hvdkit.migrate.write.reports import add_gate, undo_last, write_elsewhere, write_in_place
@@ -34,6 +35,7 @@ hvdkit migrate . --write                   rewrite a project in place (hvdkit mi
 hvdkit migrate train.py --interactive      accept or leave each change, as in git add -p, then write
 hvdkit migrate train.py --output migrated/  write the migrated files elsewhere
 hvdkit migrate train.py --target hvdkit    the shorter wrapper form (import hvdkit.torch as hvd)
+hvdkit migrate train.py --target ddp       from Horovod to DistributedDataParallel and torchrun
 hvdkit migrate . --check                   exit 1 if anything would change or is left to you, for CI
 hvdkit migrate train.py --write --verify   run both versions, write only if every weight agrees
 hvdkit migrate train.py --verify -- --epochs 1   the script's own arguments after `--`
@@ -80,8 +82,8 @@ def parser() -> CommandParser:
     how = made.add_argument_group("how to rewrite")
     how.add_argument(
         "--target",
-        choices=("horovod", "hvdkit"),
-        help="plain horovod.torch (default), or the wrapper hvdkit.torch",
+        choices=TARGETS,
+        help="plain horovod.torch (default), the wrapper hvdkit.torch, or back from Horovod to ddp",
     )
     how.add_argument(
         "--suggested", action="store_true", default=None, help="also apply changes that alter results"
@@ -143,6 +145,12 @@ def main(argv: Sequence[str]) -> int:
         if not path.exists():
             raise UsageError(f"{one_line(str(path))} does not exist", "", "check the path")
     make = _planned
+    if args.interactive and options.target == DDP:
+        raise UsageError(
+            "--interactive leaves single changes, and those of --target ddp depend on each other",
+            "",
+            "show them without --interactive, then pass --write",
+        )
     if args.interactive:
         from hvdkit.migrate.interactive import check_terminal, chosen_plan
 
@@ -159,7 +167,8 @@ def main(argv: Sequence[str]) -> int:
         script = script_to_run(paths)
         plan = make(paths, options)
         if plan.changed:
-            result = verified(plan, script, script_arguments, request_fields(args))
+            back = options.target == DDP
+            result = verified(plan, script, script_arguments, request_fields(args), back)
         else:
             print("--verify: nothing is rewritten, so there is nothing to run", file=sys.stderr)
     _report(plan, options, args, result, partial(_next, plan, paths, args, own))
@@ -222,7 +231,7 @@ def _report(
     result: Verification | None,
     following: Callable[[], Sequence[str]],
 ) -> None:
-    _put_reports(plan, args, result)
+    _put_reports(plan, options, args, result)
     if talk(args) is not sys.stdout:
         return
     from hvdkit.migrate.report.text import show
@@ -234,7 +243,8 @@ def _report(
         print_result(result)
 
 
-def _put_reports(plan: Plan, args: argparse.Namespace, result: Verification | None) -> None:
+def _put_reports(plan: Plan, options: Options, args: argparse.Namespace, result: Verification | None) -> None:
+    from hvdkit.migrate.back import all_rules as back_rules
     from hvdkit.migrate.report.html import as_html
     from hvdkit.migrate.report.sarif import as_sarif
 
@@ -242,7 +252,7 @@ def _put_reports(plan: Plan, args: argparse.Namespace, result: Verification | No
         args,
         plan,
         lambda: _data(plan, result),
-        lambda: as_sarif(plan, Path.cwd()),
+        lambda: as_sarif(plan, Path.cwd(), back_rules() if options.target == DDP else ()),
         lambda: as_html(plan),
     )
 
@@ -298,7 +308,7 @@ def _stdin(options: Options, args: argparse.Namespace) -> int:
     for unreadable, line, reason in plan.unreadable:
         if unreadable == path:
             raise HvdkitError(f"standard input, line {line}: {reason}", "", "give a Python file")
-    _put_reports(plan, args, None)
+    _put_reports(plan, options, args, None)
     for file in plan.files:
         if file.path == path and not args.check and talk(args) is sys.stdout:
             sys.stdout.buffer.write(file.after.encode(file.encoding))

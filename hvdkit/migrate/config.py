@@ -11,16 +11,18 @@ from typing import Any
 from hvdkit.arguments import nearest
 from hvdkit.errors import HvdkitError
 from hvdkit.files import read_file
+from hvdkit.migrate.catalog.rule_files import TO_DDP
 from hvdkit.migrate.catalog.selection import rules_named
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.project.installed_keras import installed_keras
+from hvdkit.migrate.project.options import DDP
 
 KEYS: dict[str, type] = {"target": str, "suggested": bool, "select": list, "ignore": list}
 OF_CHECK: dict[str, type] = {"exclude": list, "per-file-ignores": dict}
 _IDS = 'ids of rules: ["HVD201", "HVD3"]'
 _FILES = 'patterns of files: ["vendor", "*_pb2.py"]'
 COMMANDS = ("migrate", "check")
-TARGETS = ("horovod", "hvdkit")
+TARGETS = ("horovod", "hvdkit", DDP)
 
 
 class BadConfig(HvdkitError):
@@ -36,9 +38,11 @@ def chosen(args: argparse.Namespace, start: Path, command: str) -> Options:
     """
     base = configured(start, command)
     asked = getattr(args, "target", None) or base.keras_3_target  # "" where nobody asks for one
+    target = asked or base.target
+    command = TO_DDP if target == DDP else command
     return replace(
         base,
-        target=asked or base.target,
+        target=target,
         suggested=base.suggested if args.suggested is None else args.suggested,
         select=rules_named(args.select, command, "--select") or base.select,
         ignore=rules_named(args.ignore, command, "--ignore") or base.ignore,

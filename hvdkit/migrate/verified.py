@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +26,13 @@ class NotHorovod(HvdkitError):
     """The plan leaves the script without Horovod, so that there is nothing to run."""
 
 
-def verified(plan: Plan, script: Path, arguments: tuple[str, ...], run: dict[str, Any]) -> Verification:
+def verified(
+    plan: Plan, script: Path, arguments: tuple[str, ...], run: dict[str, Any], back: bool
+) -> Verification:
     """Run the script and its migration side by side; the migrated files exist in a temporary copy only.
 
-    script: absolute. arguments: the script's own. run: the remaining fields of a verify request.
+    script: absolute. arguments: the script's own. run: the remaining fields of a verify request. back:
+    whether the script uses Horovod, and its migration DDP: then the migration is run as the original.
     Raises what `verify` raises when either cannot be run to a result.
     """
     here = Path.cwd()
@@ -40,14 +46,30 @@ def verified(plan: Plan, script: Path, arguments: tuple[str, ...], run: dict[str
         for place, file in zip(rewritten, plan.changed):
             put_file(project, place, file.after.encode(file.encoding))
         migrated = project / script.relative_to(here)
+        places: dict[str, Any]
+        if back:
+            with _inside(project):
+                places = {"migrated_in": here, "rewritten": rewritten}
+                return verify(Request(migrated, script, arguments, **run, **places), show_progress)
         if how_to_start(migrated).launcher is not Launcher.HOROVOD:
             raise NotHorovod(
                 f"{script.name} does not use Horovod after the rewrite: nothing was run, nothing was written",
                 "something left or refused is in the way, or a different file is the one to start",
                 f"hvdkit migrate {word(script.relative_to(here))} shows what is left",
             )
-        places: dict[str, Any] = {"migrated_in": project, "rewritten": rewritten}
+        places = {"migrated_in": project, "rewritten": rewritten}
         return verify(Request(script, migrated, arguments, **run, **places), show_progress)
+
+
+@contextmanager
+def _inside(folder: Path) -> Iterator[None]:
+    """A folder as the current one."""
+    here = Path.cwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(here)
 
 
 def _check_places(plan: Plan, script: Path, here: Path) -> None:

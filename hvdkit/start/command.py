@@ -69,9 +69,13 @@ def next_steps(found: Folder, folder: Path) -> list[tuple[str, str]]:
     first = word(os.path.relpath(script))
     uses = found.scripts[0].uses_horovod
     if uses:
-        steps = [(f"hvdkit check {first}", "it uses Horovod: find what is silently wrong")]
+        back = f"hvdkit migrate {first} --target ddp"
+        steps = [
+            (f"hvdkit check {first}", "it uses Horovod: find what is silently wrong"),
+            (back, "leave Horovod: see the change to DDP and torchrun; nothing is written"),
+        ]
     else:
-        steps = [(f"hvdkit migrate {first}", "see the change; nothing is written")]
+        steps = [(f"hvdkit migrate {first}", "see the change to Horovod; nothing is written")]
     if not found.framework_installed:
         steps.append((f"python -m pip install {_package(found)}", "the script's framework is not installed"))
     if not found.horovod:

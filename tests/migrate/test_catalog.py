@@ -13,9 +13,10 @@ import pytest
 
 from hvdkit.check.rules import all_rules as all_check_rules
 from hvdkit.cli import main
+from hvdkit.migrate.back import all_rules as back_rules
 from hvdkit.migrate.catalog.pages import pages
 from hvdkit.migrate.catalog.rule import Page, Rule
-from hvdkit.migrate.catalog.rule_files import read, rule_files, title_in
+from hvdkit.migrate.catalog.rule_files import COMMANDS, read, rule_files, title_in
 from hvdkit.migrate.rules import all_rules
 
 ROOT = Path(__file__).parents[2]
@@ -23,12 +24,12 @@ DOCS = ROOT / "docs" / "rules"
 
 
 def every_rule() -> tuple[Rule, ...]:
-    """The rules of migrate and of check, by number."""
-    return tuple(sorted((*all_rules(), *all_check_rules()), key=lambda rule: rule.id))
+    """The rules of migrate, both ways, and of check, by number."""
+    return tuple(sorted((*back_rules(), *all_rules(), *all_check_rules()), key=lambda rule: rule.id))
 
 
 def test_what_is_read_of_a_rule_is_what_the_rule_says() -> None:
-    files = rule_files("migrate", "check")
+    files = rule_files(*COMMANDS)
     assert [*files] == [rule.id for rule in every_rule()]
     for rule in every_rule():
         texts = {field.name: getattr(rule, field.name) for field in fields(Page)}
@@ -108,7 +109,7 @@ def test_rules_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 def test_ids_are_unique_and_match_their_files() -> None:
     ids = [rule.id for rule in every_rule()]
     assert len(ids) == len(set(ids))
-    assert ids == list(rule_files("migrate", "check"))
+    assert ids == list(rule_files(*COMMANDS))
 
 
 def test_explain_prints_the_page(capsys: pytest.CaptureFixture[str]) -> None:

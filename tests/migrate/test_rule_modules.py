@@ -9,12 +9,17 @@ from pathlib import Path
 import pytest
 
 import hvdkit
+from hvdkit.migrate.catalog.rule_files import COMMANDS, rule_files
 
 ROOT = Path(hvdkit.__file__).parent
-RULES = sorted(
-    path for command in ("migrate", "check") for path in (ROOT / command / "rules").glob("hvd*.py")
+RULES = [*rule_files(*COMMANDS).values()]
+OTHERS = (
+    "hvdkit.migrate.rules",
+    "hvdkit.migrate.back",
+    "hvdkit.check.rules",
+    "hvdkit.migrate.engine",
+    "hvdkit.migrate.report",
 )
-OTHERS = ("hvdkit.migrate.rules", "hvdkit.check.rules", "hvdkit.migrate.engine", "hvdkit.migrate.report")
 DOTTED = tuple(f"{name}." for name in OTHERS)
 WORDS = {f"{name}.{word}" for name in ("finding", "edit") for word in ("message", "advice", "text")}
 RUNS = {"all_rules", "run_rules", "found_by", "findings", "check"}

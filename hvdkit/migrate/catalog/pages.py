@@ -10,10 +10,11 @@ from hvdkit import reports
 from hvdkit.arguments import CommandParser, parsed
 from hvdkit.errors import UsageError
 from hvdkit.migrate.catalog.rule import Page
-from hvdkit.migrate.catalog.rule_files import COMMANDS, read, rule_files, title_in
+from hvdkit.migrate.catalog.rule_files import COMMANDS, FOLDERS, read, rule_files, title_in
 
 # The chapters of the index, each with the beginnings of its rules' ids.
 TOPICS = {
+    "From Horovod back to DDP": ("HVD0",),
     "How ranks start, their numbers and devices": ("HVD1", "HVD85"),
     "Wrappers, first weights and state": ("HVD2", "HVD83"),
     "Data": ("HVD3", "HVD81"),
@@ -80,7 +81,7 @@ def pages(repository: Path) -> dict[str, str]:
     titles: dict[str, dict[str, str]] = {command: {} for command in COMMANDS}
     for command in COMMANDS:
         for page in map(read, rule_files(command).values()):
-            examples = Path("tests", command, "examples", page.id)
+            examples = Path("tests", FOLDERS[command].partition("/")[0], "examples", page.id)
             made[f"{page.id}.md"] = text_of(page) + _link(examples, repository)
             titles[command][page.id] = page.title
     return {"README.md": _index(titles), **made}

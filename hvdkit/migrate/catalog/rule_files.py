@@ -16,14 +16,17 @@ from typing import Any
 from hvdkit.migrate.catalog.rule import Change, Keep, Page, Rule
 
 PACKAGE = Path(__file__).parents[2]
-COMMANDS = ("migrate", "check")
+# The folder of each command's rules.
+TO_DDP = "migrate --target ddp"
+FOLDERS = {"migrate": "migrate/rules", TO_DDP: "migrate/back", "check": "check/rules"}
+COMMANDS = tuple(FOLDERS)
 TITLE = re.compile(r'^    title=(".*"),$', re.MULTILINE)
 EXAMPLES = {"Change": Change, "Keep": Keep}
 
 
 def rule_files(*commands: str) -> dict[str, Path]:
     """The file of each rule of these commands by the rule's id, in the order of the ids."""
-    found = (path for command in commands for path in (PACKAGE / command / "rules").glob("hvd*.py"))
+    found = (path for command in commands for path in (PACKAGE / FOLDERS[command]).glob("hvd*.py"))
     by_id = {path.name.partition("_")[0].upper(): path for path in found}
     return dict(sorted(by_id.items()))
 
@@ -35,7 +38,8 @@ def load(command: str, *without: str) -> tuple[Rule, ...]:
     without: the beginnings of ids that are left out.
     """
     files = {name: path for name, path in rule_files(command).items() if not name.startswith(without)}
-    modules = (f"{PACKAGE.name}.{command}.rules.{path.stem}" for path in files.values())
+    package = f"{PACKAGE.name}.{FOLDERS[command]}".replace("/", ".")
+    modules = (f"{package}.{path.stem}" for path in files.values())
     return tuple(import_module(module).RULE for module in modules)
 
 

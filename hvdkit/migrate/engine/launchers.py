@@ -13,6 +13,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Callable
 
 from hvdkit.dataclass import dataclass
 from hvdkit.files import is_inside, read_text
@@ -86,6 +87,15 @@ def launch_lines(paths: Sequence[Path], scripts: Iterable[Path]) -> list[LaunchL
 
     What a link leads to outside of the project is not read: its lines would be copied into the report.
     """
+    return lines_with(paths, scripts, _changed)
+
+
+def lines_with(
+    paths: Sequence[Path],
+    scripts: Iterable[Path],
+    changed: Callable[[str, set[str]], Iterator[tuple[str, str]]],
+) -> list[LaunchLine]:
+    """As `launch_lines`. changed: the commands in a line for some scripts, and what to write instead."""
     started, root = list(scripts), root_of(paths)
     found: list[LaunchLine] = []
     for file in files_in(paths):
@@ -95,7 +105,7 @@ def launch_lines(paths: Sequence[Path], scripts: Iterable[Path]) -> list[LaunchL
             continue
         try:
             text = read_text(file, MAX_BYTES)
-            found += _in_text(file, text, _meant_beside(file, started))
+            found += _in_text(file, text, _meant_beside(file, started), changed)
         except OSError:
             continue  # a file that cannot be read says nothing, and it is not one that is migrated
     return found
@@ -119,7 +129,9 @@ def _meant_beside(file: Path, scripts: Iterable[Path]) -> set[str]:
     return {script.name for script, other in beside if not other.exists() or other.samefile(script)}
 
 
-def _in_text(path: Path, text: str, known: set[str]) -> Iterator[LaunchLine]:
+def _in_text(
+    path: Path, text: str, known: set[str], changed: Callable[[str, set[str]], Iterator[tuple[str, str]]]
+) -> Iterator[LaunchLine]:
     lines = text.splitlines()
     number = 0
     while number < len(lines):
@@ -130,7 +142,7 @@ def _in_text(path: Path, text: str, known: set[str]) -> Iterator[LaunchLine]:
         number += 1
         if line.lstrip().startswith("#") and path.suffix not in (".md", ".rst"):
             continue
-        for command, instead in _changed(line, known):
+        for command, instead in changed(line, known):
             yield LaunchLine(path, first + 1, command, instead)
 
 
@@ -167,7 +179,7 @@ def instead_of_mpirun(arguments: str, known: set[str]) -> str | None:
             found += [MPI_OPTIONS[name], tokens.pop(0)]
         else:
             return None
-    started = any(_starts(token, False, known) for token in tokens)
+    started = any(starts(token, False, known) for token in tokens)
     return " ".join(["horovodrun", *found, *tokens]) if started and "-np" in found else None
 
 
@@ -192,7 +204,7 @@ def instead_of_srun(arguments: str, known: set[str]) -> str | None:
     if not tokens or PYTHON.fullmatch(tokens[0]) is None:
         return None
     script = next((token for token in tokens[1:] if not token.startswith("-")), "")
-    if not _starts(script, False, known):
+    if not starts(script, False, known):
         return None
     per_host = counts.get("per_host", "$SLURM_NTASKS_PER_NODE")
     processes = counts.get("ntasks") or (
@@ -217,7 +229,7 @@ def instead_of_jsrun(arguments: str, known: set[str]) -> str | None:
     if not tokens or PYTHON.fullmatch(tokens[0]) is None:
         return None
     script = next((token for token in tokens[1:] if not token.startswith("-")), "")
-    if not _starts(script, False, known):
+    if not starts(script, False, known):
         return None
     ranks = counts.get("processes") or _product(counts["sets"], counts["tasks"])
     return " ".join(["horovodrun -np", ranks, *tokens])
@@ -238,7 +250,7 @@ def horovodrun(arguments: str, flags: str, known: set[str], allocated: bool = Fa
         if name not in ALONE and not equals:
             value = tokens.pop(0) if tokens else ""
         options[name] = value
-    if not tokens or not _starts(tokens[0], module, known):
+    if not tokens or not starts(tokens[0], module, known):
         return None
     per_host = options.get("nproc_per_node", "1")
     if per_host in ("gpu", "auto", "cpu"):
@@ -257,7 +269,7 @@ def horovodrun(arguments: str, flags: str, known: set[str], allocated: bool = Fa
     return " ".join([*start, "-np", _product(hosts, per_host), *named, *program])
 
 
-def _starts(token: str, module: bool, known: set[str]) -> bool:
+def starts(token: str, module: bool, known: set[str]) -> bool:
     """Whether a launcher's program is one of the scripts; `${1:-train.py}` has its name in it."""
     name = token.rpartition(".")[2] + ".py" if module else token.strip("\"'").rpartition("/")[2]
     return any(name == script or re.search(rf"\b{re.escape(script)}\b", name) for script in known)

@@ -7,15 +7,20 @@ from pathlib import Path
 
 from hvdkit.collecting import uncollected
 from hvdkit.files import read_file
+from hvdkit.migrate.back import all_rules as back_rules
 from hvdkit.migrate.catalog.refusals import told
+from hvdkit.migrate.conditions.ddp_table import conditions_of_ddp
 from hvdkit.migrate.conditions.table import conditions
+from hvdkit.migrate.engine.back_launchers import back_lines
 from hvdkit.migrate.engine.launchers import launch_calls, launch_lines
 from hvdkit.migrate.engine.passes import Pass, run_pass
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.facts.launch.unchanged import command_unchanged
+from hvdkit.migrate.facts.optimizers.horovod_wraps import uses_horovod
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
 from hvdkit.migrate.plan import Plan, Program
 from hvdkit.migrate.project.files import Project, Reader
+from hvdkit.migrate.project.options import DDP
 from hvdkit.migrate.read.room import roomy
 from hvdkit.migrate.rules import rules_for
 
@@ -24,7 +29,8 @@ from hvdkit.migrate.rules import rules_for
 def make_plan(paths: Sequence[Path], options: Options, reader: Reader = read_file) -> Plan:
     """Everything that migrating the paths would do."""
     with uncollected():
-        done = run_pass(paths, options, rules_for, reader)
+        back = options.target == DDP
+        done = run_pass(paths, options, (lambda _: back_rules()) if back else rules_for, reader)
         programs = _programs(done)
         notes = _notes(paths, done, programs)
         done.forget()
@@ -47,9 +53,12 @@ def _programs(done: Pass) -> tuple[Program, ...]:
 def _program(done: Pass, program: ProgramFacts) -> Program:
     """What becomes of a program; a file that nobody starts is none, whatever it shares with others."""
     path = program.entry.source.path
-    rows = conditions(done.after, path, done.facts)
+    back = done.facts.options.target == DDP
+    rows = (conditions_of_ddp if back else conditions)(done.after, path, done.facts)
     refused = told(done.facts, done.refused, program)
     kind = program.kind if rows or refused else "none"
+    if back and kind != "none" and uses_horovod(done.facts, program):
+        kind = "horovod"  # by the file as it is: the text that was read has DDP already
     files = tuple(sorted(names.source.path for names in program.files))
     return Program(
         path, kind, files, rows, refused, command_unchanged(done.facts, program) if refused else ""
@@ -58,7 +67,11 @@ def _program(done: Pass, program: ProgramFacts) -> Program:
 
 def _notes(paths: Sequence[Path], done: Pass, programs: Sequence[Program]) -> tuple[str, ...]:
     """Command lines to change by hand: they start a program that is rewritten."""
-    started = [program.entry for program in programs if program.kind == "ddp" and not program.refused]
+    back = done.facts.options.target == DDP
+    kind = "horovod" if back else "ddp"
+    started = [program.entry for program in programs if program.kind == kind and not program.refused]
     if not started:
         return ()
+    if back:
+        return tuple(map(str, back_lines(paths, started)))
     return tuple(map(str, (*launch_lines(paths, started), *launch_calls(done.facts.files, started))))

@@ -44,7 +44,7 @@ def rewrite(facts: Facts, names: Names, findings: Sequence[Finding]) -> Rewritte
     if not changes and not notes:
         return None
     try:
-        text = _merged(facts, names, changes, notes)
+        text = merged(facts, names, changes, notes)
     except (EditConflict, NotANotebook, edits.CannotEdit) as error:
         return Unwritable(f"its edits cannot be combined ({error})")
     return _proven(names.source, text)
@@ -62,7 +62,7 @@ def marker(facts: Facts, names: Names, finding: Finding) -> list[Edit]:
         return []
 
 
-def _merged(facts: Facts, names: Names, changes: Sequence[Edit], notes: Iterable[Edit]) -> str:
+def merged(facts: Facts, names: Names, changes: Sequence[Edit], notes: Iterable[Edit]) -> str:
     """The text with all edits and notes. Raises EditConflict, NotANotebook, CannotEdit."""
     if changes:
         # Imports first, so that they stand above what a rule puts below the last of them.

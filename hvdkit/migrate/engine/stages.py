@@ -14,14 +14,17 @@ from hvdkit.migrate.catalog.rule import AverageAfter, Rule
 from hvdkit.migrate.edits.unfolding import unfolded_files
 from hvdkit.migrate.engine.after_backward import AVERAGING, said_literally
 from hvdkit.migrate.engine.checking import by_file, found_by
+from hvdkit.migrate.engine.wrapping import wrapped_files
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.project.files import Reader
 from hvdkit.migrate.project.opening import reopen
+from hvdkit.migrate.project.options import DDP
 from hvdkit.migrate.rewrites.stopping import stopped_files
 
 STOPPING = "HVD901"
+WRAPPING = "HVD003"
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,9 +84,16 @@ def prepared(run: Run) -> Run:
     return run
 
 
+def _wrap(run: Run) -> Run | None:
+    options = run.facts.options
+    asked = options.target == DDP and options.allows(WRAPPING)
+    wrapped = wrapped_files(run.facts) if asked else {}
+    return run.reread(wrapped) if wrapped else None
+
+
 def _stop(run: Run) -> Run | None:
     options = run.facts.options
-    asked = options.suggested and options.allows(STOPPING)
+    asked = options.suggested and options.allows(STOPPING) and options.target != DDP
     stopped = stopped_files(run.facts) if asked else {}
     return run.reread(stopped) if stopped else None
 
@@ -106,6 +116,11 @@ def _average_after(run: Run) -> Run | None:
 
 
 STAGES = (
+    Stage(
+        "wrap",
+        "models are wrapped in DDP: what reads them from then on is found in that text",
+        _wrap,
+    ),
     Stage(
         "stop",
         "scripts stop where an option selects a different kind of parallelism: that code is not analyzed",

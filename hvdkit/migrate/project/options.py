@@ -6,6 +6,8 @@ from pathlib import Path
 
 from hvdkit.dataclass import dataclass
 
+DDP = "ddp"  # the target of the way back
+
 
 @dataclass(frozen=True)
 class Left:
@@ -18,7 +20,8 @@ class Left:
 
 @dataclass(frozen=True)
 class Options:
-    """What the person asked for. target: "horovod" writes plain horovod.torch, "hvdkit" the wrapper form.
+    """What the person asked for. target: "horovod" writes plain horovod.torch, "hvdkit" the wrapper form,
+    "ddp" torch.distributed for a script that uses Horovod.
 
     left: what is not rewritten, though the rules would. keras: the version that is installed where the
     program is migrated, for programs that do not say theirs; "" where it is not known. keras_3_target: the

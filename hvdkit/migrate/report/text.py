@@ -20,6 +20,7 @@ from hvdkit.migrate.plan import (
     State,
     address,
 )
+from hvdkit.migrate.project.options import DDP
 from hvdkit.migrate.report.diff import file_diff
 from hvdkit.migrate.report.verdicts import verdicts
 from hvdkit.notebook import NOTEBOOK
@@ -59,7 +60,7 @@ def show(plan: Plan, options: Options, diff: bool, table: bool, following: Seque
     show_left_alone(plan)
     for note in plan.notes:
         show_line((f"start {note}", "cyan"))
-    for line in _starts(plan):
+    for line in _starts(plan, options.target == DDP):
         show_line((line, "cyan"))
     for command in following:
         show_line((f"next {command}", "cyan"))
@@ -98,13 +99,14 @@ def show_left_alone(plan: Plan) -> None:
             _say("left alone", "red", f"{_name(file.path)}: {file.problem}")
 
 
-def _starts(plan: Plan) -> Iterator[str]:
+def _starts(plan: Plan, back: bool) -> Iterator[str]:
     """How the rewritten scripts are started that no command line beside them was found for."""
     changed = {file.path for file in plan.changed}
     told = " ".join(plan.notes)
     scripts: list[str] = []
     for program in plan.programs:
-        migrated = program.kind not in ("none", "horovod") and not program.refused
+        same = "ddp" if back else "horovod"
+        migrated = program.kind not in ("none", same) and not program.refused
         if migrated and changed.intersection(program.files) and program.entry.name not in told:
             if program.entry.suffix == NOTEBOOK:
                 yield f"start `hvdkit run -np N {_word(program.entry)}`: N ranks, one for each GPU"
@@ -113,7 +115,8 @@ def _starts(plan: Plan) -> Iterator[str]:
     if scripts:
         more = f" and {len(scripts) - SHOWN} more" if scripts[SHOWN:] else ""
         alike = f"; so {', '.join(scripts[1:SHOWN])}{more}" if scripts[1:] else ""
-        yield f"start `horovodrun -np N python {scripts[0]}`: N ranks, one for each GPU{alike}"
+        start = "torchrun --nproc-per-node N" if back else "horovodrun -np N python"
+        yield f"start `{start} {scripts[0]}`: N ranks, one for each GPU{alike}"
 
 
 def summary(plan: Plan, options: Options) -> str:

@@ -15,6 +15,7 @@ from hvdkit.migrate.facts.code.main_guards import main_guard
 from hvdkit.migrate.facts.programs.horovod_import import horovod_module, horovod_name
 from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.plan import Edit, merge
+from hvdkit.migrate.project.options import DDP
 
 ImportNode = Union[ast.Import, ast.ImportFrom]
 
@@ -39,6 +40,16 @@ NEEDS = {
         r"hvd_callbacks[.(]",
         "from {package}.tensorflow.keras import callbacks as hvd_callbacks",
     ),
+}
+# ... and those that the rules of the way back may write.
+NEEDS_TO_DDP = {
+    "dist": (r"dist\.", "import torch.distributed as dist"),
+    "DDP": (r"DDP\(", "from torch.nn.parallel import DistributedDataParallel as DDP"),
+    "default_hooks": (
+        r"default_hooks\.",
+        "from torch.distributed.algorithms.ddp_comm_hooks import default_hooks",
+    ),
+    "io": (r"io\.", "import io"),
 }
 
 
@@ -82,7 +93,8 @@ def _wanted(facts: Facts, names: Names, changes: Sequence[Edit], above: bool) ->
     if re.search(rf"\b{alias}\.", written) and alias not in names.module.names:
         wanted.append((f"import {horovod_module(facts, names)} as {alias}", above))
     package = horovod_module(facts, names).partition(".")[0]
-    for name, (pattern, statement) in NEEDS.items():
+    needs = {**NEEDS, **(NEEDS_TO_DDP if facts.options.target == DDP else {})}
+    for name, (pattern, statement) in needs.items():
         if re.search(rf"(?<![\w.]){pattern}", written) and not _imported(names, name):
             wanted.append((statement.format(package=package), False))
     return wanted
@@ -120,7 +132,7 @@ def _joined(names: Names, line: str, early: int | None, dropped: Sequence[Edit])
     source, wanted = names.source, ast.parse(line).body[0]
     if not isinstance(wanted, ast.ImportFrom):
         return None
-    new = wanted.names[0].name
+    new = ast.unparse(wanted.names[0])
     for statement in source.tree.body:
         if not isinstance(statement, ast.ImportFrom) or _modules(statement) != _modules(wanted):
             continue

@@ -8,6 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from hvdkit import reports
 
 Exits = Mapping[str, str]
+# Two options that many commands have: as horovodrun names them, and with two hyphens before np.
+RANKS = ("-np", "--num-proc", "--np")
+HOSTS = ("-H", "--hosts")
 INTERRUPTED = ("130", "interrupted")
 
 

@@ -32,7 +32,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "docker": ("hvdkit.docker.command", "write the files that run a script in containers and on Kubernetes"),
     "doctor": ("hvdkit.doctor.command", "find what is wrong with this machine, or with the hosts of a job"),
     "install-horovod": ("hvdkit.install.command", "build and install a Horovod that fits this environment"),
-    "completion": ("hvdkit.completion.command", "complete commands and options in bash and zsh"),
+    "completion": ("hvdkit.completion.command", "complete commands and options in bash, zsh and fish"),
 }
 
 OPTIONS = ("help", "--help", "--version")

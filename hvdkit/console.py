@@ -19,8 +19,7 @@ UNBROKEN = 1_000_000  # columns, for what only the terminal may wrap
 
 
 def show_line(*pieces: str | tuple[str, str]) -> None:
-    """Print texts, or (text, style), as one line without credentials; in colour on a terminal where NO_COLOR
-    is not set."""
+    """Print texts, or (text, style), as one line without credentials, and in colour where that is wanted."""
     _show((masked(text), style) for text, style in map(_styled, pieces))
 
 
@@ -57,8 +56,15 @@ def _styled(piece: str | tuple[str, str]) -> tuple[str, str]:
     return (piece, "") if isinstance(piece, str) else piece
 
 
+def _coloured(file: TextIO) -> bool:
+    """NO_COLOR wins over FORCE_COLOR, which wins over what the stream is."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or (file.isatty() and os.environ.get("TERM") != "dumb")
+
+
 def _show(pieces: Iterable[tuple[str, str]]) -> None:
-    coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    coloured = _coloured(sys.stdout)
     line = ""
     for text, style in pieces:
         text = printable(text)

@@ -66,6 +66,11 @@ def one_line(text: str) -> str:
     return _IN_LINE.sub(lambda found: _escape(found[0]), encodable(text))
 
 
+def counted(number: int, noun: str) -> str:
+    """A number and its noun, in the plural unless it is one: `1 file`, `2 files`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def _escaped(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error

@@ -246,7 +246,7 @@ def _check_file(action: Report | Output, place: Path, read: Sequence[Path], forc
         if there and not (place.is_file() or place.is_dir()):
             return  # a device or a pipe
         folder = Path(os.path.realpath(place)).parent
-        if seen := _no_place(place, folder):
+        if seen := no_place(place, folder):
             raise UsageError(f"{typed}: {seen}", "the report could not be written when it is made", instead)
         if any(there and place.samefile(each) for each in read):
             raise UsageError(f"{typed}: the command reads this file", "the report would replace it", instead)
@@ -260,7 +260,7 @@ def _check_file(action: Report | Output, place: Path, read: Sequence[Path], forc
         )
 
 
-def _no_place(place: Path, folder: Path) -> str:
+def no_place(place: Path, folder: Path) -> str:
     """Why no file can be written there, in the folder that its links lead to."""
     if place.is_dir():
         return "it is a folder"

@@ -54,6 +54,18 @@ def test_none_where_they_are_not_wanted(
     assert capsys.readouterr().out == "left alone\n"
 
 
+@pytest.mark.parametrize("forbidden", [False, True])
+def test_force_color_reaches_a_pipe(
+    forbidden: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As in continuous integration, whose logs show colours; NO_COLOR is stronger."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setenv("NO_COLOR", "1" if forbidden else "")
+    show_line(("left alone", "red"))
+    assert ("\x1b[31m" in capsys.readouterr().out) == (not forbidden)
+
+
 def test_none_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
     show_line(("left alone", "red"))
     assert capsys.readouterr().out == "left alone\n"
@@ -151,7 +163,7 @@ def test_the_table_of_conditions_fits(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", str(columns))
     main(["migrate", "--no-diff", "--table", "train.py"])
-    _, _, below = capsys.readouterr().out.partition("conditions hold\n")
+    _, _, below = capsys.readouterr().out.partition("not apply\n")
     table = below.partition("train.py:")[0]
     lines = [line.rstrip() for line in below.splitlines() if re.match(r"(holds|yes|open|-|) {2}", line)]
     assert len(lines) > 10

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hvdkit import interpreter
+from hvdkit.arguments import RANKS
 from hvdkit.bench.recorded import Recorded, find
 from hvdkit.doctor.session import Examination, Report, examine
 from hvdkit.errors import HvdkitError, UsageError
@@ -47,7 +48,7 @@ class Ground:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Which hosts, as `hvdkit run` has them, and what is trained on them."""
     parser.add_argument(
-        "-np", "--num-proc", type=int, metavar="N", help=f"ranks (default: all slots, or {_DEFAULT_RANKS})"
+        *RANKS, type=int, metavar="N", help=f"ranks (default: all slots, or {_DEFAULT_RANKS})"
     )
     hosts.add_options(parser)
     parser.add_argument("--network-interface", default="", metavar="NAME", help="the only one to use")

@@ -6,6 +6,7 @@ from hvdkit.console import show_line
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import WAITING, Applicability, Plan
 from hvdkit.migrate.report.text import show_diff, show_finding, show_left_alone
+from hvdkit.printable import counted
 
 # --suggested -> what --fix then carries out
 FIXABLE = {
@@ -36,11 +37,11 @@ def show(plan: Plan, options: Options, diff: bool) -> None:
 def summary(plan: Plan, options: Options) -> str:
     """One line: how many findings, in how many files, and how many of them --fix fixes."""
     kinds = [finding.applicability for finding in plan.findings]
-    tests = [f"{plan.tests} unit test file(s) skipped"] if plan.tests else []
+    tests = [f"{counted(plan.tests, 'unit test file')} skipped"] if plan.tests else []
     if not kinds:
-        return ", ".join([f"nothing found in {len(plan.files)} file(s)", *tests])
+        return ", ".join([f"nothing found in {counted(len(plan.files), 'file')}", *tests])
     files = len({finding.path for finding in plan.findings})
-    parts = [f"{len(kinds)} finding(s) in {files} of {len(plan.files)} file(s)"]
+    parts = [f"{counted(len(kinds), 'finding')} in {files} of {counted(len(plan.files), 'file')}"]
     now = sum(kind in FIXABLE[options.suggested] for kind in kinds)
     more = sum(kind in WAITING for kind in kinds) if not options.suggested else 0
     if now:

@@ -7,16 +7,18 @@ from collections.abc import Sequence
 
 from hvdkit.arguments import CommandParser, parsed
 from hvdkit.cli import COMMANDS
+from hvdkit.errors import HvdkitError
 from hvdkit.reference.commands import parser_of
 from hvdkit.reports import Report
 
-SHELLS = ("bash", "zsh")
+SHELLS = ("bash", "zsh", "fish")
 # Arguments that are files, or folders, by what the help calls them.
 FILES = ("PATH", "FILE", "SCRIPT")
 FOLDERS = ("DIR", "FOLDER")
 EXAMPLES = """\
 eval "$(hvdkit completion bash)"           bash: in this shell; in ~/.bashrc, in each
 hvdkit completion zsh > ~/.zfunc/_hvdkit   zsh: with fpath+=~/.zfunc above compinit in ~/.zshrc
+hvdkit completion fish > ~/.config/fish/completions/hvdkit.fish
 """
 
 
@@ -26,7 +28,7 @@ def parser() -> CommandParser:
         "completion",
         "Print a script that completes commands, options and files when Tab is pressed.",
         EXAMPLES,
-        {"0": "printed"},
+        {"0": "printed", "2": "hvdkit failed"},
     )
     made.add_argument("shell", choices=SHELLS, help="the shell that reads it")
     return made
@@ -37,6 +39,11 @@ def main(argv: Sequence[str]) -> int:
     import shtab
 
     args = parsed(parser(), argv[1:])
+    if args.shell not in shtab.SUPPORTED_SHELLS:
+        raise HvdkitError(
+            f"the installed shtab, {shtab.__version__}, does not support {args.shell}",
+            fix="pip install --upgrade shtab",
+        )
     whole = argparse.ArgumentParser("hvdkit")
     whole.add_argument("-V", "--version", action="store_true", help="the version")
     commands = whole.add_subparsers()

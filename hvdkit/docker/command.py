@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hvdkit import reports
-from hvdkit.arguments import CommandParser, parsed
+from hvdkit.arguments import RANKS, CommandParser, parsed
 from hvdkit.docker.compose import compose
 from hvdkit.docker.dockerfile import REQUIREMENTS, dockerfile, ignored, required
 from hvdkit.docker.job import Job, check_image, check_ranks, name_of
@@ -52,7 +52,7 @@ def parser() -> CommandParser:
         "script", nargs="?", metavar="SCRIPT", type=Path, help="a script or a notebook that uses Horovod"
     )
     what = made.add_argument_group("what to run")
-    what.add_argument("-np", "--num-proc", type=int, default=4, metavar="N", help="ranks (default: 4)")
+    what.add_argument(*RANKS, type=int, default=4, metavar="N", help="ranks (default: 4)")
     what.add_argument(
         "--containers",
         type=int,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from hvdkit.errors import UsageError
+from hvdkit.printable import counted
 
 HOME = PurePosixPath("/home/hvdkit")
 PROJECT = HOME / "project"
@@ -95,7 +96,7 @@ def check_ranks(ranks: int, containers: int) -> None:
     """Raises: UsageError if the ranks cannot be shared evenly among the containers."""
     if ranks < 1 or containers < 1 or ranks % containers:
         raise UsageError(
-            f"-np {ranks} on {containers} container(s)",
+            f"-np {ranks} on {counted(containers, 'container')}",
             "every container runs the same number of ranks: slotsPerWorker is one number for all",
             f"-np {max(containers, 1) * max(1, ranks // max(containers, 1))}",
         )

@@ -17,6 +17,7 @@ from hvdkit.migrate.plan import Reported
 from hvdkit.migrate.project.files import Project
 from hvdkit.migrate.read.room import roomy
 from hvdkit.notebook import magics
+from hvdkit.printable import counted
 from hvdkit.shell import word
 
 _HOROVOD = ("horovod", "tf-horovod")
@@ -108,9 +109,8 @@ def _not_horovod(path: Path, kind: str) -> NotHorovodError:
             seen, "in an image it would run as unrelated copies", "pass the script that starts the training"
         )
     plan = make_plan([path], Options())
-    would = (
-        f"hvdkit migrate would rewrite {len(plan.changed)} file(s) and leave {len(plan.left)} thing(s) to you"
-    )
+    changed, left = counted(len(plan.changed), "file"), counted(len(plan.left), "thing")
+    would = f"hvdkit migrate would rewrite {changed} and leave {left} to you"
     return NotHorovodError(
         f"{seen}, not Horovod",
         f"in several containers it would run as unrelated copies; {would}",

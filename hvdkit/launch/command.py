@@ -7,10 +7,10 @@ import os
 import sys
 from pathlib import Path
 
-from hvdkit.arguments import CommandParser, parsed
+from hvdkit.arguments import RANKS, CommandParser, parsed
 from hvdkit.earlier import is_timeline
 from hvdkit.errors import UsageError
-from hvdkit.launch import environment, hosts, options
+from hvdkit.launch import environment, hosts, interfaces, options
 from hvdkit.launch.allocation import hosts_of_allocation
 from hvdkit.launch.hosts import Host, HostList
 from hvdkit.launch.program import command_of
@@ -46,7 +46,7 @@ def parser() -> CommandParser:
         "Ranks get the variables that a job needs (PATH, HOROVOD_*, NCCL_*, ...) and those that -x names.",
         "hvdkit run [options] COMMAND ...",
     )
-    made.add_argument("-np", "--num-proc", type=int, metavar="N", help="ranks (default: all slots)")
+    made.add_argument(*RANKS, type=int, metavar="N", help="ranks (default: all slots)")
     hosts.add_options(made)
     options.add_setting(made)
     programs = {"torch": "torch.distributed", "tensorflow": "a MultiWorkerMirroredStrategy"}
@@ -101,6 +101,8 @@ def main(argv: list[str]) -> int:
     environ = environment.for_launcher({**os.environ, **setting.variables}, asked.named)
     if asked.timeline is not None:
         environ.update(environment.recording(asked.timeline))
+    elif not world and interfaces.is_own_address(named.hosts[0].name):
+        environment.check_timeline(environ)
     least = _positive(asked.min_np if asked.min_np is not None else ranks)
     if asked.restarts < 0 or least > ranks:
         raise UsageError(

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from hvdkit.errors import UsageError
+from hvdkit.reports import no_place
+from hvdkit.shell import word
 
 # What a program needs to be found and to behave as in the shell it was started from.
 NEEDED = frozenset(
@@ -36,6 +38,7 @@ _RANK = re.compile(
 )
 # The secret of jobs on control ports, which a job of horovodrun has no use for: no command line may show it.
 _SECRET = "HVDKIT_SECRET"
+_LATER = "DYNAMIC"  # the script names the file itself, by hvd.start_timeline
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -67,6 +70,22 @@ def for_launcher(environ: Mapping[str, str], named: Sequence[str] = ()) -> dict[
 def _is_needed(name: str) -> bool:
     known = name in NEEDED or name.startswith(FAMILIES)
     return known and name != _SECRET and _RANK.fullmatch(name) is None
+
+
+def check_timeline(environ: Mapping[str, str]) -> None:
+    """Raises: UsageError if a rank 0 on this machine cannot write the file that HOROVOD_TIMELINE names.
+
+    Horovod would train on, and record nothing.
+    """
+    value = environ.get("HOROVOD_TIMELINE", "")
+    place = Path(value)
+    instead = (place if place.is_dir() else Path()) / "timeline.json"
+    if value and value != _LATER and (why := no_place(place, Path(os.path.realpath(place)).parent)):
+        raise UsageError(
+            f"HOROVOD_TIMELINE={value}: {why}",
+            why="rank 0 could not record its timeline",
+            fix=f"HOROVOD_TIMELINE={word(str(instead))}",
+        )
 
 
 def recording(timeline: Path) -> dict[str, str]:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from hvdkit.arguments import nearest
+from hvdkit.arguments import HOSTS, nearest
 from hvdkit.errors import HvdkitError, UsageError
 from hvdkit.files import read_stream
 from hvdkit.toml import NotToml, parse_toml
@@ -62,7 +62,7 @@ class HostList:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options that name hosts, as horovodrun has them, and --nodes."""
     group = parser.add_mutually_exclusive_group()
-    group.add_argument("-H", "--hosts", metavar="A:2,B:2", help="hosts and the number of ranks on each")
+    group.add_argument(*HOSTS, metavar="A:2,B:2", help="hosts and the number of ranks on each")
     group.add_argument(
         "--hostfile",
         "-hostfile",

@@ -97,6 +97,9 @@ def parser() -> CommandParser:
     out = made.add_argument_group("what to print")
     add_reports(out, "the plan")
     out.add_argument(
+        "-q", "--quiet", action="store_true", help="print only what is left to you, and the verdicts"
+    )
+    out.add_argument(
         "--no-diff", action="store_true", help="show the whole table of conditions in the place of the diff"
     )
     out.add_argument(
@@ -234,9 +237,12 @@ def _report(
     _put_reports(plan, options, args, result)
     if talk(args) is not sys.stdout:
         return
-    from hvdkit.migrate.report.text import show
+    from hvdkit.migrate.report.text import show, show_quietly
 
-    show(plan, options, not args.no_diff, args.table or args.no_diff, following())
+    if args.quiet:
+        show_quietly(plan)
+    else:
+        show(plan, options, not args.no_diff, args.table or args.no_diff, following())
     if result:
         from hvdkit.verify.report import print_result
 

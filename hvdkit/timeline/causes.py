@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from hvdkit.dataclass import dataclass
+from hvdkit.printable import counted
 from hvdkit.timeline.steps import Step, median
 
 # Shares of a step.
@@ -83,7 +84,7 @@ def _blocking(steps: Sequence[Step], duration: float) -> Iterator[Cause]:
         yield Cause(
             "blocking",
             share,
-            f"each step waits for {len(names)} collective(s) that nothing else is under way beside: {shown}",
+            f"each step waits for {counted(len(names), 'collective')} that nothing overlaps: {shown}",
             "reduce metrics once an epoch, or all at once (hvd.grouped_allreduce, hvd.allreduce_async)",
         )
 

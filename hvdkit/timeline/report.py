@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from hvdkit.printable import counted
 from hvdkit.timeline.causes import Cause, bandwidth
 from hvdkit.timeline.events import Timeline
 from hvdkit.timeline.steps import Step, median
@@ -55,13 +56,13 @@ def text(found: dict[str, Any]) -> str:
 def summary(found: dict[str, Any]) -> list[str]:
     """What a step is made of, in sentences: of what `data` returns."""
     if not found["steps"]:
-        counted = f"{found['operations']} operations, and none that is repeated in each step"
-        return [f"{counted}: a timeline of a few steps of a training is needed"]
+        seen = f"{found['operations']} operations, and none that is repeated in each step"
+        return [f"{seen}: a timeline of a few steps of a training is needed"]
     step, exchanging = found["step"], found["exchanging"]
     size = f"{found['size'] / 2**20:.1f} MiB"
     lines = [
         f"{found['steps']} steps of {step * 1e3:.1f} ms (median; the first are left out)",
-        f"{found['gradients']} gradients, {size}, in {found['exchanges']} exchange(s) a step",
+        f"{found['gradients']} gradients, {size}, in {counted(found['exchanges'], 'exchange')} a step",
         f"exchanged for {exchanging * 1e3:.1f} ms of a step ({percent(exchanging / step)}), "
         f"{percent(found['hidden'] / exchanging if exchanging else 0.0)} of it during the backward pass",
     ]

@@ -16,7 +16,7 @@ from hvdkit.earlier import SETTINGS, is_report
 from hvdkit.errors import UsageError
 from hvdkit.files import write_output
 from hvdkit.launch import tuned
-from hvdkit.printable import one_line
+from hvdkit.printable import counted, one_line
 from hvdkit.shell import word
 from hvdkit.verify.options import split_arguments
 
@@ -173,7 +173,7 @@ def show(found: dict[str, Any]) -> None:
         ratio = each["ratio"]
         shown = "{middle:.2f} ({low:.2f} to {high:.2f})".format(**ratio) if ratio else "failed"
         mark = ("gains", "green") if each["gains"] else "dropped" if each["blocks"] < 2 else "no gain"
-        show_line(f"{shown:22} in {each['blocks']} block(s)  {each['name']}  ", mark)
+        show_line(f"{shown:22} in {counted(each['blocks'], 'block')}  {each['name']}  ", mark)
     show_line()
     if found["best"] == found["usual"]:
         show_line(f"nothing gains more than the noise over what hvdkit run chooses: {found['best']}")

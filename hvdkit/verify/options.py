@@ -6,6 +6,8 @@ import argparse
 import sys
 from typing import Any
 
+from hvdkit.arguments import HOSTS, RANKS
+
 DEFAULT_STEPS = 5
 DEFAULT_RANKS = 2
 
@@ -13,10 +15,10 @@ DEFAULT_RANKS = 2
 def add_run_options(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
     """Add the options to a parser or to a group of one."""
     parser.add_argument(
-        "--np", type=_positive, metavar="N", help="ranks (default 2, or all slots of --hosts)"
+        *RANKS, dest="np", type=_positive, metavar="N", help="ranks (default 2, or all slots of --hosts)"
     )
     parser.add_argument(
-        "--hosts",
+        *HOSTS,
         metavar="A:1,B:1",
         help="hosts and the number of ranks on each (default: this machine, as two hosts)",
     )

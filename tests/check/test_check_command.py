@@ -54,7 +54,7 @@ def test_a_finding_names_place_and_remedy(tmp_path: Path, capsys: pytest.Capture
     out = capsys.readouterr().out
     assert "train.py:5: HVD805" in out
     assert "on every rank" in out
-    assert "1 finding(s) in 1 of 1 file(s)" in out
+    assert "1 finding in 1 of 1 file" in out
 
 
 def test_fix_and_undo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

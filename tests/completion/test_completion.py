@@ -75,6 +75,19 @@ def test_zsh(capsys: pytest.CaptureFixture[str]) -> None:
     assert {*re.findall(r"(?m)^ +([\w-]+):'", text)} >= {*COMMANDS}
 
 
+def test_fish(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", "fish"]) == 0
+    text = capsys.readouterr().out
+    (commands,) = re.findall(r"set -g _shtab_hvdkit_commands (.*)", text)
+    assert commands.split() == [*COMMANDS]
+
+
+def test_a_shtab_that_is_too_old(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("shtab.SUPPORTED_SHELLS", ["bash", "zsh"])
+    assert main(["completion", "fish"]) == 2
+    assert "fix: pip install --upgrade shtab" in capsys.readouterr().err
+
+
 def test_an_unknown_shell(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         main(["completion", "csh"])

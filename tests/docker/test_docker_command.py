@@ -112,7 +112,7 @@ def test_a_script_without_horovod_is_refused_with_the_way_there(
     assert main(["docker", "train.py"]) == 2
     error = capsys.readouterr().err
     assert "trains in one process, not Horovod" in error
-    assert "would rewrite 1 file(s)" in error
+    assert "would rewrite 1 file" in error
     assert "hvdkit migrate train.py" in error
     assert [path.name for path in project.iterdir()] == ["train.py"]
 
@@ -202,9 +202,9 @@ def test_places_outside_the_project(project: Path, capsys: pytest.CaptureFixture
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["-np", "3"], "-np 3 on 2 container(s)"),
+        (["-np", "3"], "-np 3 on 2 containers"),
         (["-np", "0"], "-np 0"),
-        (["--containers", "0"], "0 container(s)"),
+        (["--containers", "0"], "0 containers"),
         (["--image", "Team/Train"], "not the name of an image"),
         (["--image", "a b"], "not the name of an image"),
     ],

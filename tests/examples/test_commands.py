@@ -16,6 +16,7 @@ SWAV = "--queue-from 0 --batch-size 256 --small 1 --sizes 12 8 --hidden 32 --epo
 LESS = {
     "gan": "--epochs 2 --width 4",
     "mnist": "--epochs 1",
+    "quickstart": "",
     "segmentation": "--epochs 2 --width 4 --batch-size 64",
     "single_gpu": "--epochs 2",
     "swav": f"{SWAV} 1",
@@ -29,6 +30,7 @@ MORE = {
 }
 PRINTED = {
     "mnist": r"test accuracy [\d.]+%",
+    "quickstart": r"epoch 2: loss [\d.]+",
     "gan": r"epoch 2: discriminator [\d.]+ generator [\d.]+ distance [\d.]+",
     "segmentation": r"epoch 2: mIoU [\d.]+%",
     "single_gpu": r"epoch [12]: loss [\d.]+ test accuracy 0\.[89]\d+",

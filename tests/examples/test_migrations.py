@@ -14,6 +14,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 SCRIPTS = [
     ("gan/train_ddp.py", False),
     ("keras_gan/train.py", False),
+    ("quickstart/train.py", False),
     ("segmentation/train_ddp.py", False),
     ("single_gpu/train.py", True),
     ("swav/train_ddp.py", False),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from hvdkit.errors import UsageError
-from hvdkit.launch.environment import passed
+from hvdkit.launch.environment import check_timeline, passed
 
 HERE = {
     "PATH": "/bin",
@@ -42,3 +44,17 @@ def test_the_secret_of_jobs_is_on_no_command_line() -> None:
     """horovodrun writes what it is given onto that of every rank."""
     given = passed({"HVDKIT_SECRET": "what only members know", "HVDKIT_SECRET_FILE": "/home/me/secret"})
     assert given == {"HVDKIT_SECRET_FILE": "/home/me/secret"}
+
+
+@pytest.mark.parametrize("name", [".", "missing/timeline.json"])
+def test_a_timeline_that_cannot_be_written_is_refused(name: str, tmp_path: Path) -> None:
+    """Horovod trains on, and records nothing."""
+    with pytest.raises(UsageError) as refused:
+        check_timeline({"HOROVOD_TIMELINE": str(tmp_path / name)})
+    assert refused.value.fix.startswith("HOROVOD_TIMELINE=")
+
+
+@pytest.mark.parametrize("value", ["", "DYNAMIC", "timeline.json"])
+def test_other_timelines_are_not(value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    check_timeline({"HOROVOD_TIMELINE": value})

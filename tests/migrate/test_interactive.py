@@ -85,7 +85,7 @@ def test_all_accepted_is_what_write_writes(tree: Path) -> None:
     assert (tree / "train.py").read_text() == plan.after
     assert code == 0
     assert "(1/4) Rewrite this [y,n,a,d,q,?]? y\n" in shown
-    assert shown.index("(4/4)") < shown.index("train.py: ready\nwrote 1 file(s)")
+    assert shown.index("(4/4)") < shown.index("train.py: ready\nwrote 1 file")
     assert main(["migrate", "--undo"]) == 0
     assert (tree / "train.py").read_text() == SCRIPT
 
@@ -112,10 +112,10 @@ def test_one_change_is_left(tree: Path, capsys: pytest.CaptureFixture[str]) -> N
     # The text decides whether the conditions hold: this one does not.
     assert "train.py:14: open: no DDP or process group is left: all_reduce" in shown
     assert "train.py:14: HVD501 left as it is: all_reduce becomes allreduce_" in shown
-    assert "train.py: 2 things left\nwrote 1 file(s)" in shown
+    assert "train.py: 2 things left\nwrote 1 file" in shown
     # A later run leaves it, too, until the marker is removed.
     assert main(["migrate", "train.py"]) == 1
-    assert "0 of 1 site(s) rewritten in 0 file(s), 2 left to you" in capsys.readouterr().out
+    assert "0 of 1 site rewritten in 0 files, 2 left to you" in capsys.readouterr().out
     (tree / "train.py").write_text(text.replace(LEFT.format("HVD501"), ""))
     main(["migrate", "train.py"])
     assert "+hvd.allreduce_(loss, op=hvd.Sum)" in capsys.readouterr().out
@@ -249,7 +249,7 @@ def test_a_tree_that_is_dirty_is_refused_before_the_first_question(tree: Path) -
     (tree / "train.py").write_text(SCRIPT + "\n")
     code, shown = typed("", "train.py")
     assert code == 2
-    assert "uncommitted change(s)" in shown
+    assert "uncommitted change" in shown
     assert "Rewrite" not in shown
 
 

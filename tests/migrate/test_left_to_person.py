@@ -72,7 +72,7 @@ def test_an_open_condition_is_left_with_its_line(folder: Path, capsys: Capture, 
     assert main(["migrate", "train.py", *options]) == 1
     out = capsys.readouterr().out
     assert f"\ntrain.py:{BACKWARD}: open: {OPEN}\n" in out
-    assert "0 file(s), 1 left to you" in out
+    assert "0 files, 1 left to you" in out
 
 
 def test_an_open_condition_is_left_in_reports_for_machines(folder: Path, capsys: Capture) -> None:
@@ -109,7 +109,7 @@ def test_a_missing_device_is_asked_for_where_one_is_chosen(folder: Path, capsys:
 def test_a_right_program_of_horovod_leaves_nothing(folder: Path, capsys: Capture) -> None:
     (folder / "train.py").write_text(GOOD)
     assert main(["migrate", "train.py", "--check"]) == 0
-    assert "0 left to you" in capsys.readouterr().out
+    assert "nothing left to you" in capsys.readouterr().out
 
 
 def test_what_migration_would_break_is_restored(folder: Path, capsys: Capture) -> None:
@@ -119,7 +119,7 @@ def test_what_migration_would_break_is_restored(folder: Path, capsys: Capture) -
     out = capsys.readouterr().out
     assert "\n+" in out and "[32, 8], generator=torch.Generator().manual_seed(0))" in out
     assert "\ntrain.py:7: HVD403 " in out and "(choice: --suggested)\n" in out
-    assert "0 left to you, 1 choice(s) more with --suggested" in out
+    assert "nothing left to you, 1 more choice with --suggested" in out
 
 
 def test_what_the_ranks_of_the_original_do_wrong_is_needed(folder: Path, capsys: Capture) -> None:
@@ -139,7 +139,9 @@ def test_a_choice_leaves_nothing(folder: Path, capsys: Capture) -> None:
     (folder / "train.py").write_text(SPLIT.replace("[32, 8]", "[32, 8], torch.Generator().manual_seed(0)"))
     assert main(["migrate", "train.py", "--no-diff"]) == 0
     out = capsys.readouterr().out
-    assert "\ntrain.py:7: HVD403 " in out and "(choice: --suggested)\n" in out and "0 left to you" in out
+    assert (
+        "\ntrain.py:7: HVD403 " in out and "(choice: --suggested)\n" in out and "nothing left to you" in out
+    )
 
 
 def test_what_waits_in_a_refused_program_is_not_asked_for(folder: Path, capsys: Capture) -> None:

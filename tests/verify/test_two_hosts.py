@@ -53,6 +53,7 @@ def test_torchruns_variables():
         ([], 2, None),
         (["--np", "4"], 4, None),
         (["--hosts", "a:2,b:1"], 3, "a:2,b:1"),
+        (["-H", "a:2,b:2", "-np", "3"], 3, "a:2,b:1"),
         (["--hosts", "a:2,b:2", "--np", "3"], 3, "a:2,b:1"),
         (["--hosts", "localhost:2"], 2, "localhost:2"),
     ],

@@ -1,4 +1,4 @@
-"""The report for people, on standard output (colours only on a terminal, NO_COLOR honoured)."""
+"""The report for people, on standard output."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from hvdkit.migrate.project.options import DDP
 from hvdkit.migrate.report.diff import file_diff
 from hvdkit.migrate.report.verdicts import verdicts
 from hvdkit.notebook import NOTEBOOK
-from hvdkit.printable import one_line
+from hvdkit.printable import counted, one_line
 from hvdkit.shell import word
 
 COLOURS = {"+": "green", "-": "red", "@": "cyan"}
@@ -34,29 +34,23 @@ MARKS = {State.PROVEN: ("yes", "green"), State.OPEN: ("open", "yellow"), State.N
 
 
 def show(plan: Plan, options: Options, diff: bool, table: bool, following: Sequence[str]) -> None:
-    """Diff, post-conditions, what to know, what is left, the summary, and the verdict on each program.
+    """Summary, diff, post-conditions, what to know, what is left, and the verdict on each program.
 
-    The verdict and the summary also come before a diff, which may fill several screens.
-    table: whether the conditions that hold are listed, too. following: the commands to type next.
+    The summary comes before a diff, which may fill several screens, and the verdicts come last.
+    table: whether to list the conditions that hold as well. following: the commands to type next.
     """
-    if diff and plan.changed:
-        for verdict, colour in verdicts(plan):
-            show_line((verdict, colour))
-        show_line(f"{summary(plan, options)}; below: the diff, then the conditions")
+    diff = diff and bool(plan.changed)
+    if diff:
+        show_line(f"{summary(plan, options)}. Diff, checks and verdict follow.")
         show_diff(plan)
     for program in plan.programs:
         if program.kind != "none" or program.conditions:
             _conditions(program, table)
     for finding, lines in _alike(plan.told):
         show_finding(finding, "cyan", lines)
-    for condition in plan.open:
-        show_open(condition)
-    for finding, lines in _alike(plan.left):
-        show_finding(finding, lines=lines)
-    for kind, style, findings in (("needed", "yellow", plan.needed), ("choice", "cyan", plan.choices)):
-        for finding, lines in _alike(findings):
-            said = replace(finding, message=f"{finding.message} ({kind}: --suggested)")
-            show_finding(said, style, lines)
+    _show_left(plan)
+    for finding, lines in _alike(plan.choices):
+        show_finding(_suggested(finding, "choice"), "cyan", lines)
     show_left_alone(plan)
     for note in plan.notes:
         show_line((f"start {note}", "cyan"))
@@ -64,7 +58,33 @@ def show(plan: Plan, options: Options, diff: bool, table: bool, following: Seque
         show_line((line, "cyan"))
     for command in following:
         show_line((f"next {command}", "cyan"))
-    show_line(summary(plan, options))
+    if not diff:
+        show_line(summary(plan, options))
+    _show_verdicts(plan)
+
+
+def show_quietly(plan: Plan) -> None:
+    """Only what is left to you, and the verdict on each program."""
+    _show_left(plan)
+    show_left_alone(plan)
+    _show_verdicts(plan)
+
+
+def _show_left(plan: Plan) -> None:
+    for condition in plan.open:
+        show_open(condition)
+    for finding, lines in _alike(plan.left):
+        show_finding(finding, lines=lines)
+    for finding, lines in _alike(plan.needed):
+        show_finding(_suggested(finding, "needed"), lines=lines)
+
+
+def _suggested(finding: Reported, kind: str) -> Reported:
+    """The finding, whose message says which option carries it out."""
+    return replace(finding, message=f"{finding.message} ({kind}: --suggested)")
+
+
+def _show_verdicts(plan: Plan) -> None:
     for verdict, colour in verdicts(plan):
         show_line((verdict, colour))
 
@@ -121,25 +141,31 @@ def _starts(plan: Plan, back: bool) -> Iterator[str]:
 
 def summary(plan: Plan, options: Options) -> str:
     """One line: sites handled of sites found, files, what is left, what --suggested would add."""
+    if not plan.findings and not plan.leaves and not any(verdicts(plan)):
+        return ", ".join(["no training code found", *_skipped(plan)])
     kinds = [finding.applicability for finding in plan.findings]
     held_back = len(plan.held_back)
     waiting = sum(kind in WAITING for kind in kinds)
     handled = kinds.count(Applicability.SAFE) - held_back + (waiting if options.suggested else 0)
+    left = len(plan.left) + len(plan.open) + len(plan.needed)
     parts = [
-        f"{handled} of {len(kinds)} site(s) rewritten in {len(plan.changed)} file(s)",
-        f"{len(plan.left) + len(plan.open) + len(plan.needed)} left to you",
+        f"{handled} of {counted(len(kinds), 'site')} rewritten in {counted(len(plan.changed), 'file')}",
+        f"{left or 'nothing'} left to you",
     ]
     if held_back:
         parts.append(f"{held_back} held back in files that stay as they are")
     if plan.needed:
         parts.append(f"{len(plan.needed)} of them done by --suggested")
     if plan.choices:
-        parts.append(f"{len(plan.choices)} choice(s) more with --suggested")
+        parts.append(f"{counted(len(plan.choices), 'more choice')} with --suggested")
+    return ", ".join([*parts, *_skipped(plan)])
+
+
+def _skipped(plan: Plan) -> Iterator[str]:
     if plan.untouched:
-        parts.append(f"{plan.untouched} file(s) do not use a framework, or are part of one")
+        yield f"{counted(plan.untouched, 'file')} without a framework, or part of one"
     if plan.tests:
-        parts.append(f"{plan.tests} unit test file(s) skipped")
-    return ", ".join(parts)
+        yield f"{counted(plan.tests, 'unit test file')} skipped"
 
 
 def _conditions(program: Program, every: bool) -> None:
@@ -148,10 +174,14 @@ def _conditions(program: Program, every: bool) -> None:
         _say("refused", "red", why)
         return
     proven = sum(condition.state is State.PROVEN for condition in program.conditions)
+    apply = sum(condition.state is not State.NONE for condition in program.conditions)
+    rest = len(program.conditions) - apply
+    said = f"{proven} of {counted(apply, 'condition')} hold"
+    if rest:
+        said += f"; {rest} {'does' if rest == 1 else 'do'} not apply"
     more = "" if every else " (--table shows all)"
-    counted = f"{proven} of {len(program.conditions)} conditions hold{more}"
-    show_line((f"{_name(program.entry)} after migration: {counted}", "bold"))
-    rows = [each for each in program.conditions if every or each.state is not State.PROVEN]
+    show_line((f"{_name(program.entry)} after migration: {said}{more}", "bold"))
+    rows = [each for each in program.conditions if every or each.state is State.OPEN]
     if not rows:
         return
     from rich.table import Table

@@ -11,6 +11,7 @@ from hvdkit.dataclass import dataclass
 from hvdkit.errors import HvdkitError
 from hvdkit.files import is_gits, is_inside, replace_file
 from hvdkit.migrate.plan import FilePlan
+from hvdkit.printable import counted
 from hvdkit.shell import word
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def check_tree(root: Path, allow_dirty: bool, allow_no_vcs: bool) -> None:
     count = changes(root)
     if count:
         raise DirtyTree(
-            f"{root} has {count} uncommitted change(s)",
+            f"{root} has {counted(count, 'uncommitted change')}",
             "hvdkit's edits would be mixed with yours",
             "git commit or git stash them, or add --allow-dirty",
         )

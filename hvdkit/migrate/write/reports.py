@@ -13,7 +13,7 @@ from typing import TextIO
 from hvdkit.errors import HvdkitError
 from hvdkit.migrate.plan import Plan
 from hvdkit.migrate.write.apply import check_inside, root_of, write, write_all
-from hvdkit.printable import one_line
+from hvdkit.printable import counted, one_line
 from hvdkit.shell import word
 
 
@@ -35,7 +35,7 @@ def write_in_place(plan: Plan, paths: Sequence[Path], command: str, said: TextIO
     back = f"{command} --undo {word(os.path.relpath(paths[0]))}"
     with _failing(f"{back} restores those that were written"):
         written = write(plan.files, root_of(paths))
-    print(f"wrote {len(written.files)} file(s); {back} restores them", file=said)
+    print(f"wrote {counted(len(written.files), 'file')}; {back} restores them", file=said)
 
 
 def write_elsewhere(
@@ -50,7 +50,7 @@ def write_elsewhere(
     name = os.path.relpath(folder)
     back = f"{command} --undo {word(name)}"
     write_new(wanted, folder, force, "another --output keeps both", back, sources)
-    print(f"wrote {len(wanted)} file(s) under {one_line(name)}; {back} removes them", file=said)
+    print(f"wrote {counted(len(wanted), 'file')} under {one_line(name)}; {back} removes them", file=said)
 
 
 def write_new(

@@ -57,6 +57,8 @@ def install() -> None:
             "keras.src.callbacks": _hook_callbacks,
             "keras.src.engine.training": _hook_keras_fit,
             "keras.src.engine.data_adapter": _hook_keras_steps,
+            "keras.src.trainers.epoch_iterator": _hook_keras_3_steps,
+            "keras.src.random.seed_generator": _hook_keras_3_generators,
             "horovod.tensorflow.compression": lambda: _hook_tensorflow_compression(settings),
             "keras.src.backend.tensorflow.trainer": _hook_keras_3_fit,
             "horovod.tensorflow.functions": _hook_horovod_tensorflow_functions,
@@ -239,6 +241,22 @@ def _hook_keras_steps() -> None:
     from hvdkit.verify.hook.tensorflow.watch import watch_steps_of_fit
 
     watch_steps_of_fit(DataHandler)
+
+
+def _hook_keras_3_steps() -> None:
+    from keras.src.trainers.epoch_iterator import EpochIterator
+
+    from hvdkit.verify.hook.tensorflow.watch import watch_epochs_of_fit
+
+    watch_epochs_of_fit(EpochIterator)
+
+
+def _hook_keras_3_generators() -> None:
+    from keras.src.random.seed_generator import SeedGenerator
+
+    from hvdkit.verify.hook.tensorflow.twin_states import watch_generators
+
+    watch_generators(SeedGenerator)
 
 
 def _hook_tensorflow_compression(settings: Settings) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from hvdkit.verify.hook import places
@@ -54,11 +55,11 @@ def install() -> None:
             "horovod.torch.sync_batch_norm": lambda: _hook_horovod_sync_batch_norm(settings),
             "tensorflow": lambda: _hook_tensorflow(settings),
             **after_definition(_watch_updates),
-            "keras.src.callbacks": _hook_callbacks,
+            "keras.src.callbacks": lambda: _on_tensorflow(_hook_callbacks),
             "keras.src.engine.training": _hook_keras_fit,
             "keras.src.engine.data_adapter": _hook_keras_steps,
-            "keras.src.trainers.epoch_iterator": _hook_keras_3_steps,
-            "keras.src.random.seed_generator": _hook_keras_3_generators,
+            "keras.src.trainers.epoch_iterator": lambda: _on_tensorflow(_hook_keras_3_steps),
+            "keras.src.random.seed_generator": lambda: _on_tensorflow(_hook_keras_3_generators),
             "horovod.tensorflow.compression": lambda: _hook_tensorflow_compression(settings),
             "keras.src.backend.tensorflow.trainer": _hook_keras_3_fit,
             "horovod.tensorflow.functions": _hook_horovod_tensorflow_functions,
@@ -217,6 +218,12 @@ def _watch_updates(kind: Any, method: str) -> None:
     from hvdkit.verify.hook.tensorflow.watch import watch_updates
 
     watch_updates(kind, method)
+
+
+def _on_tensorflow(hook: Callable[[], None]) -> None:
+    """Keras 3 may compute with something else, and TensorFlow not be there."""
+    if "tensorflow" in sys.modules:
+        hook()
 
 
 def _hook_callbacks() -> None:

@@ -4,9 +4,9 @@
 
 `twins_tf/originals` are programs of one process. Right migrations are what `hvdkit migrate` makes of them,
 also written otherwise (`RIGHT`). Each operator of `WRONG` is applied to every one in which its text is found;
-of the pairs so many are drawn. A trial runs the job and the twins of the original, and checks what must hold beside
-them, as verify does. Exit code 1 where a wrong one was accepted or a right one refused. Needs a Python with
-TensorFlow and Horovod.
+of the pairs so many are drawn. A trial runs the job and the twins of the original, and checks what must hold
+beside them, as verify does. Exit code 1 where a wrong one was accepted or a right one refused. Needs a Python
+with TensorFlow and Horovod.
 """
 
 from __future__ import annotations

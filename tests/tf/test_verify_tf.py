@@ -14,6 +14,7 @@ import pytest
 
 from hvdkit.verify.differences import Stage
 from hvdkit.verify.judge import Verification
+from hvdkit.verify.records import TO_END
 from hvdkit.verify.report import as_json, verdict
 from hvdkit.verify.scene import Request
 from hvdkit.verify.session import WorldError, verify
@@ -37,6 +38,7 @@ ORDER = "each epoch has a different order"
 RATE = "the learning rate is the original's, or scaled by the number of ranks"
 HOSTS = "ranks compute the same on one host as on two"
 WRITER = "each file has one writer"
+BATCH = "a rank's batch is the original's, or a share of it"
 STATE = "all ranks hold the same optimizer state, buffers and untrained modules"
 
 
@@ -46,14 +48,16 @@ def verified(folder: Path, monkeypatch: pytest.MonkeyPatch, original: str, migra
     return verify(request, lambda line: print(line, file=sys.stderr))
 
 
-def of_fixture(folder: Path, monkeypatch: pytest.MonkeyPatch, edits: dict[str, str]) -> Verification:
-    shutil.copytree(FIXTURES, folder / "project")
+def of_fixture(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, edits: dict[str, str], which: str = ".", steps: int = 9
+) -> Verification:
+    shutil.copytree(FIXTURES / which, folder / "project")
     script = folder / "project" / "migrated.py"
     for old, new in edits.items():
         assert old in script.read_text(), f"the fixture has changed: {old!r} is not in it"
         script.write_text(script.read_text().replace(old, new))
     # Nine steps: both begin a second epoch, and have saved.
-    return verified(folder / "project", monkeypatch, "original.py", "migrated.py", steps=9)
+    return verified(folder / "project", monkeypatch, "original.py", "migrated.py", steps=steps)
 
 
 def failed(result: Verification) -> dict[str, str]:
@@ -69,7 +73,7 @@ def test_examples_agree_bit_for_bit(original, monkeypatch):
     assert failed(result) == {} and result.holds
     divided = "mirrored" in original
     rate = {RATE} if divided else set()  # else it is compared with a twin's
-    assert {each.name for each in result.invariants} - {HOSTS} == {EQUAL, STATE, APART, WRITER} | rate
+    assert {each.name for each in result.invariants} - {HOSTS} == {EQUAL, STATE, APART, WRITER, BATCH} | rate
     assert verdict(result).startswith("agree: bit for bit, 5 steps on 2 ranks") and result.code == 0
     first = comparison.original.steps[0][1]
     assert len(first.parameters) == len(first.gradients) == 8
@@ -88,7 +92,7 @@ def test_unseeded_with_dropout_and_statistics(tmp_path, monkeypatch):
     result = of_fixture(tmp_path, monkeypatch, {})
     assert result.comparison.differences == () and result.comparison.identical
     assert failed(result) == {}
-    assert {each.name for each in result.invariants} == {EQUAL, STATE, APART, WHOLE, ORDER, WRITER}
+    assert {each.name for each in result.invariants} == {*(EQUAL, STATE, APART, WHOLE, ORDER, WRITER, BATCH)}
     steps = result.comparison.original.steps[0]
     assert len(steps[1].buffers) == 2 and steps[1].buffers != steps[2].buffers
     assert "model.weights.h5" in {name for step in steps for name in step.writes}
@@ -132,6 +136,30 @@ def test_nothing_is_averaged(tmp_path, monkeypatch):
     assert failed(result)[EQUAL] == "HVD712" and RATE not in failed(result)
     told = next(each.detail for each in result.invariants if each.name == EQUAL)
     assert told.endswith("step 1"), "the broadcast was right"
+
+
+def test_a_copy_that_is_made_after_the_broadcast_and_what_is_saved(tmp_path, monkeypatch):
+    result = of_fixture(tmp_path, monkeypatch, {}, "copy", TO_END)
+    assert result.code == 0, verdict(result)
+    steps = result.comparison.migrated.steps[0]
+    names = {tensor.name for step in steps for file in step.saved for tensor in file.tensors}
+    assert any(name.startswith("average/") for name in names), "the checkpoint is read"
+    assert any(step.printed for step in steps)
+
+
+def test_a_copy_of_each_ranks_own_weights(tmp_path, monkeypatch):
+    """The trained model is the same on every rank; its average is not, and the wrong epoch is printed."""
+    edits = {
+        "hvd.broadcast(model)\naverage.set_weights(model.get_weights())": (
+            "average.set_weights(model.get_weights())\nhvd.broadcast(model)"
+        ),
+        "epoch {epoch} error": "epoch {epoch + 1} error",
+    }
+    result = of_fixture(tmp_path, monkeypatch, edits, "copy", TO_END)
+    assert result.code == 1
+    assert failed(result) == {STATE: "HVD714"}
+    stages = {each.stage for each in result.comparison.differences}
+    assert {Stage.UNTRAINED, Stage.PRINTED} <= stages and Stage.PARAMETER not in stages
 
 
 def test_a_strategy_on_more_devices_than_can_be_compared(monkeypatch):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from hvdkit.verify.hook import places
@@ -54,9 +55,11 @@ def install() -> None:
             "horovod.torch.sync_batch_norm": lambda: _hook_horovod_sync_batch_norm(settings),
             "tensorflow": lambda: _hook_tensorflow(settings),
             **after_definition(_watch_updates),
-            "keras.src.callbacks": _hook_callbacks,
+            "keras.src.callbacks": lambda: _on_tensorflow(_hook_callbacks),
             "keras.src.engine.training": _hook_keras_fit,
             "keras.src.engine.data_adapter": _hook_keras_steps,
+            "keras.src.trainers.epoch_iterator": lambda: _on_tensorflow(_hook_keras_3_steps),
+            "keras.src.random.seed_generator": lambda: _on_tensorflow(_hook_keras_3_generators),
             "horovod.tensorflow.compression": lambda: _hook_tensorflow_compression(settings),
             "keras.src.backend.tensorflow.trainer": _hook_keras_3_fit,
             "horovod.tensorflow.functions": _hook_horovod_tensorflow_functions,
@@ -217,6 +220,12 @@ def _watch_updates(kind: Any, method: str) -> None:
     watch_updates(kind, method)
 
 
+def _on_tensorflow(hook: Callable[[], None]) -> None:
+    """Keras 3 may compute with something else, and TensorFlow not be there."""
+    if "tensorflow" in sys.modules:
+        hook()
+
+
 def _hook_callbacks() -> None:
     from keras.src import callbacks
 
@@ -239,6 +248,22 @@ def _hook_keras_steps() -> None:
     from hvdkit.verify.hook.tensorflow.watch import watch_steps_of_fit
 
     watch_steps_of_fit(DataHandler)
+
+
+def _hook_keras_3_steps() -> None:
+    from keras.src.trainers.epoch_iterator import EpochIterator
+
+    from hvdkit.verify.hook.tensorflow.watch import watch_epochs_of_fit
+
+    watch_epochs_of_fit(EpochIterator)
+
+
+def _hook_keras_3_generators() -> None:
+    from keras.src.random.seed_generator import SeedGenerator
+
+    from hvdkit.verify.hook.tensorflow.twin_states import watch_generators
+
+    watch_generators(SeedGenerator)
 
 
 def _hook_tensorflow_compression(settings: Settings) -> None:

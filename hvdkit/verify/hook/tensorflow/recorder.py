@@ -64,6 +64,7 @@ class Recorder:
         self.counts: dict[int, int] = {}  # updates, by id of the optimizer
         self.optimizers: list[Any] = []  # kept alive, so that ids stay unique
         self.beside: list[Beside] = []  # each optimizer's variables
+        self.loose: dict[int, np.ndarray[Any, Any]] | None = None  # by id, before the first gradient
         self.rates: tuple[float, ...] = ()
         self.gradients: list[Arrays] = []  # of each replica
         self.extent = Extent(settings)
@@ -95,6 +96,11 @@ class Recorder:
         """Something that counts once for each step, however often it happens."""
         if Event(what, detail) not in self.events:
             self.events.append(Event(what, detail))
+
+    def before_gradient(self) -> None:
+        """The script takes the gradient of variables: nothing is added up before the first."""
+        if self.loose is None:
+            self.loose = {id(variable): array_of(variable) for variable in beside((), ()).loose}
 
     def order_of(self, optimizer: Any) -> int:
         """The place of an optimizer by its first update, which may be the one to come."""
@@ -197,17 +203,20 @@ class Recorder:
         """What a replica holds, by field of the record."""
         optimizer, lives = self.optimizers[order], self.beside[order]
         number = self.counts[id(optimizer)]
-        # Those of no model at the start alone: later they may be a rank's own sums.
-        untrained = [*lives.untrained, *(() if number else lives.loose)]
         held = {
             "parameters": variables,
             "buffers": lives.buffers,
-            "untrained": untrained,
+            "untrained": lives.untrained,
             "untrained_buffers": lives.untrained_buffers,
         }
         arrays = {
             field: dict(zip(_names(optimizer, held[field]), _of_replica(held[field], k))) for field in held
         }
+        if not number:
+            # At the start alone: later they may be a rank's own sums.
+            loose = [variable for variable in lives.loose if id(variable) in (self.loose or {})]
+            before = ((self.loose or {})[id(variable)] for variable in loose)
+            arrays["untrained"].update(zip(_names(optimizer, loose), before))
         return {**arrays, "gradients": self.gradients[k] if number else {}}
 
 

@@ -89,6 +89,24 @@ def watch_steps_of_fit(kind: Any) -> None:
     kind._infer_steps = watched
 
 
+def watch_epochs_of_fit(kind: Any) -> None:
+    """The same in Keras 3. kind: what iterates over the epochs of one call, fit's before those of its
+    evaluations."""
+    build = kind.__init__
+
+    @functools.wraps(build)
+    def init(self: Any, *args: Any, **kwargs: Any) -> None:
+        build(self, *args, **kwargs)
+        recorder = Recorder.of_process()
+        follows = recorder.kept or recorder.twin
+        if recorder.fits and follows:
+            given = "steps_per_epoch" if self.steps_per_epoch else "_num_batches"
+            setattr(self, given, follows.steps_of_fit(getattr(self, given)))
+        recorder.fits = False
+
+    kind.__init__ = init
+
+
 def _evaluating(method: Any) -> Any:
     @functools.wraps(method)
     def watched(*args: Any, **kwargs: Any) -> Any:
@@ -145,6 +163,7 @@ def watch_tapes(recorder: Recorder) -> None:
             map(_is_variable, tf.nest.flatten(sources))
         ):
             return found
+        recorder.before_gradient()
         if recorder.kept:
             recorder.kept.gradient()
         return recorder.twin.gradient(found) if recorder.twin else found

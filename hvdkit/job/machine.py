@@ -14,7 +14,7 @@ from typing import Callable, NamedTuple
 from hvdkit.job.arguments import Arguments
 from hvdkit.job.columns import PROCESSES, Split, Value, columns, joined, lift
 from hvdkit.job.knowledge import Knowledge
-from hvdkit.job.record import Place, Record
+from hvdkit.job.record import Moved, Place, Record
 from hvdkit.job.store import Frame, Key, Module
 from hvdkit.job.terms import Term
 
@@ -65,6 +65,7 @@ class Machine(Knowledge):
         self.losses: dict[Value, bool] = {}  # those of backward passes, and whether these average gradients
         self.trained: dict[Term, None] = {}  # what has weights and was used in a backward pass
         self.copies: dict[Term, None] = {}  # what was given weights after it was made
+        self.moved: list[Moved] = []  # the models that were moved since the last backward pass
         self.given: set[Term] = set()  # what a library was given, and what was called that is not known
         self.by_xla: set[object] = set()  # the functions that XLA compiles
         self.modules: dict[str, Module] = {}

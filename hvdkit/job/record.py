@@ -118,7 +118,7 @@ class Met:
 
 @dataclass(frozen=True)
 class Moved:
-    """A move of a model whose optimizer averages already. active: the condition of each process."""
+    """A move of a model whose optimizer averages, above a backward pass. active: as elsewhere."""
 
     place: Place
     active: Value

@@ -220,7 +220,7 @@ def move(machine: Machine, model: Term, to: Value, site: ast.AST) -> None:
     found = parts(machine, model)
     hooked = any((part, HOOKED) in machine.store.values for part in found)
     if hooked and any(machine.read((part, PUT)) is not to for part in found):
-        machine.record.moved.append(Moved(machine.place(site), machine.active))
+        machine.moved.append(Moved(machine.place(site), machine.active))
     for part in found:
         machine.write((part, PUT), to)
 
@@ -292,6 +292,8 @@ def is_of_optimizer(term: Term) -> bool:
 
 def backward(machine: Machine, loss: Value, site: ast.AST) -> None:
     """A backward pass: the models in its loss are trained, or used by what is trained."""
+    machine.record.moved += machine.moved
+    machine.moved.clear()
     if loss in machine.losses:
         if machine.losses[loss]:
             meet(machine, "gradients", site)

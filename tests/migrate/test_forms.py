@@ -17,6 +17,7 @@ ROWS = {
     "writers": "files are written by rank 0 only",
     "shares": "training data is sharded by rank",
     "orders": "each epoch has a different order",
+    "averages": "every optimizer averages gradients",
     "weights": "ranks start from the same weights",
     "meetings": "collectives meet",
     "settings": "ranks train with the same settings",

@@ -31,6 +31,10 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+from mutation.results import section
+
 HERE = Path(__file__).parent
 MIGRATIONS = HERE / "migrations"
 RESULTS = HERE / "mutants.json"
@@ -206,7 +210,7 @@ def matrix(tried: dict[Trial, Result]) -> str:
 
 
 def page(tried: dict[Trial, Result]) -> str:
-    """The page in docs: the matrix, what its columns mean, and a table of every trial for each program."""
+    """The page in docs: the matrix, what its columns mean, each trial by program, and those made by rules."""
     text = HEAD + matrix(tried) + "\n"
     text += "".join(f"- **{outcome}**: {meaning}\n" for outcome, meaning in OUTCOMES.items())
     program = ""
@@ -217,7 +221,7 @@ def page(tried: dict[Trial, Result]) -> str:
             text += "| --- | --- | --- | --- |\n"
         cells = (trial.name.partition("/")[2], trial.what, result.outcome, reason(result))
         text += f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |\n"
-    return text
+    return text + "\n" + section()
 
 
 def reason(result: Result) -> str:

@@ -3,10 +3,11 @@
     python benchmarks/mutation.py --seed 7 --wrong 40 --right 30
 
 Originals are pairs that were written by hand and generated programs that migrate calls ready
-(mutation/originals.py). A mistake (mutation/wrong.py) or a refactoring (mutation/right.py) is made where it
-fits, by a random number. It counts as wrong when the job on two ranks, run without verify, computes, prints or
-saves other values than the right migration, and as right when a refactoring does not, or is as right by what
-it is. Then `hvdkit verify ORIGINAL MUTANT --to-end` judges it. Exit code 1 when a wrong one was accepted.
+(mutation/originals.py). A mistake (mutation/wrong.py) or a refactoring (mutation/right.py) is made where
+it fits, by a random number. It counts as wrong when the job on two ranks, run without verify, computes,
+prints or saves other values than the right migration; and as right when a refactoring does not, or is as
+right by what it is. Then `hvdkit verify ORIGINAL MUTANT --to-end` judges it. Exit code 1 when a wrong one
+was accepted.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ class Bench:
             return seen(self.warm, original, text, Path(folder))
 
     def draw(self, operators: Sequence[Operator]) -> Iterator[Mutant]:
-        """Mutants that are what their operator means them to be, one after another; those used least first."""
+        """Mutants that are what their operator means them to be; those used least come first."""
         while True:
             order = sorted(operators, key=lambda one: (self.used[one.name], self.random.random()))
             mutant = next(filter(None, map(self._drawn, order)), None)
@@ -88,7 +89,7 @@ class Bench:
             if isinstance(operator, Refactoring) and not operator.exact and not original.is_one_process:
                 continue
             source = Source(original.text)
-            sites = [edits for edits in operator.sites(source)]
+            sites = list(operator.sites(source))
             self.random.shuffle(sites)
             for edits in sites:
                 text = source.edited(edits)

@@ -1,4 +1,4 @@
-"""What a migrated script computes, prints and saves on two ranks, without verify: what decides who is wrong."""
+"""What a migrated script computes, prints and saves on two ranks without verify: so it is right or wrong."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from truth.warm import Warm
+
 from mutation.originals import MIGRATED, Original
 from mutation.probe import plain
-from truth.warm import Warm
 
 MODULES = ("horovod.torch", "torch._dynamo", "mutation.probe")
 HOSTS = "localhost:1,127.0.0.1:1"  # where rank and local rank differ
@@ -81,7 +82,6 @@ def apart(one: Any, other: Any, at: str = "") -> Iterator[str]:
 def _close(one: float, other: float) -> bool:
     return (
         one == other
-        or math.isnan(one)
-        and math.isnan(other)
+        or (math.isnan(one) and math.isnan(other))
         or abs(one - other) <= CLOSE * max(abs(one), abs(other), 1e-3)
     )

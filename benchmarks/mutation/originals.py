@@ -1,4 +1,4 @@
-"""What is mutated: pairs of an original and a right migration, and generated programs that migrate takes over."""
+"""What is mutated: pairs of an original and a right migration, and programs that migrate takes to Horovod."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from hvdkit.verify.detect import Launcher, how_to_start
 from truth.choices import drawn
 from truth.claims import migrated
 from truth.programs import epochs_of, options
 from truth.runs import written
 from truth.warm import Warm
+
+from hvdkit.verify.detect import Launcher, how_to_start
 
 ROOT = Path(__file__).parents[2]
 ORIGINAL, MIGRATED = "original.py", "migrated.py"

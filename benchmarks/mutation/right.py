@@ -75,7 +75,7 @@ def average_gradients(optimizer):
 
 
 def _by_hand(source: Source) -> Iterator[Edits]:
-    """Each gradient is averaged by the script, where Horovod's optimizer was waited for, or before the step."""
+    """Each gradient is averaged by the script, where Horovod's optimizer was waited for, or at the step."""
     wrapped = list(source.calls("DistributedOptimizer"))
     if len(wrapped) != 1 or wrapped[0].keywords[1:] or "GradScaler" in source.text:
         return
@@ -138,7 +138,8 @@ class Share(torch.utils.data.Sampler):
     def __iter__(self):
         order = list(range(len(self.data)))
         if self.shuffle:
-            order = torch.randperm(len(order), generator=torch.Generator().manual_seed(90 + self.epoch)).tolist()
+            generator = torch.Generator().manual_seed(90 + self.epoch)
+            order = torch.randperm(len(order), generator=generator).tolist()
         order += order[: len(self) * self.size - len(order)]
         return iter(order[self.rank :: self.size])
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Callable, Union
+from typing import Callable
 
 
 @dataclass(frozen=True)
@@ -113,6 +113,6 @@ def name_of(function: ast.AST) -> str:
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
-def keyword(call: ast.Call, name: str) -> Union[ast.expr, None]:
+def keyword(call: ast.Call, name: str) -> ast.expr | None:
     """The value of a keyword argument."""
     return next((word.value for word in call.keywords if word.arg == name), None)

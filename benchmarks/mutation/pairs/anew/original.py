@@ -1,4 +1,4 @@
-"""One process: two folds, each with a model, loaders and a schedule made anew; the plateau decides by the fold."""
+"""One process: two folds, each with a model, loaders and a schedule made anew; a plateau decides."""
 
 import torch
 import torch.nn.functional as F

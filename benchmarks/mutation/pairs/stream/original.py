@@ -1,5 +1,7 @@
 """One process: a stream of samples, an adversary with an optimizer of its own, a log as CSV."""
 
+from pathlib import Path
+
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -35,6 +37,6 @@ for epoch in range(EPOCHS):
     fixed = torch.randn(16, 3, generator=torch.Generator().manual_seed(9))
     with torch.no_grad():
         shown = maker(fixed).mean().item()
-    with open("log.csv", "a") as log:
+    with Path("log.csv").open("a") as log:
         log.write(f"{epoch},{shown:.6f}\n")
     torch.save({"maker": maker.state_dict(), "judge": judge.state_dict()}, f"{epoch}.pt")

@@ -1,5 +1,7 @@
 """On several ranks: each takes its share of the stream, in turns."""
 
+from pathlib import Path
+
 import horovod.torch as hvd
 import torch
 import torch.nn.functional as F
@@ -44,6 +46,6 @@ for epoch in range(EPOCHS):
     with torch.no_grad():
         shown = maker(fixed).mean().item()
     if hvd.rank() == 0:
-        with open("log.csv", "a") as log:
+        with Path("log.csv").open("a") as log:
             log.write(f"{epoch},{shown:.6f}\n")
         torch.save({"maker": maker.state_dict(), "judge": judge.state_dict()}, f"{epoch}.pt")

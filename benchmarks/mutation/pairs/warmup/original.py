@@ -1,6 +1,7 @@
-"""One process: the rate warms up by steps and then falls by epochs; a list of losses; a summary at the end."""
+"""One process: the rate warms up by steps and then falls; an early end; a summary is written at the end."""
 
 import json
+from pathlib import Path
 
 import torch
 import torch.nn.functional as F
@@ -45,12 +46,11 @@ def main():
         history.append(correct)
         worse = 0 if correct > best else worse + 1
         best = max(best, correct)
-        print(
-            f"epoch {epoch}: {correct} of {len(test_loader.dataset)} ({100 * correct / len(test_loader.dataset):.2f} %)"
-        )
+        total = len(test_loader.dataset)
+        print(f"epoch {epoch}: {correct} of {total} ({100 * correct / total:.2f} %)")
         if worse >= 2:
             break
-    with open("summary.json", "w") as file:
+    with Path("summary.json").open("w") as file:
         json.dump({"best": best, "history": history, "epochs": epoch + 1}, file)
 
 

@@ -1,6 +1,7 @@
 """On several ranks: the rate warms up by steps of a rank; the test is shared out and summed."""
 
 import json
+from pathlib import Path
 
 import horovod.torch as hvd
 import torch
@@ -53,13 +54,12 @@ def main():
         worse = 0 if correct > best else worse + 1
         best = max(best, correct)
         if hvd.rank() == 0:
-            print(
-                f"epoch {epoch}: {correct} of {len(test_loader.dataset)} ({100 * correct / len(test_loader.dataset):.2f} %)"
-            )
+            total = len(test_loader.dataset)
+            print(f"epoch {epoch}: {correct} of {total} ({100 * correct / total:.2f} %)")
         if worse >= 2:
             break
     if hvd.rank() == 0:
-        with open("summary.json", "w") as file:
+        with Path("summary.json").open("w") as file:
             json.dump({"best": best, "history": history, "epochs": epoch + 1}, file)
 
 

@@ -54,6 +54,7 @@ RIGHT: dict[str, Edit] = {
         r"\2\3\4 = [hvd.allreduce(each, op=hvd.Average) for each in \1.gradient(\5)]\n",
     ),
 }
+# "loss divided" is no fault where the gradient is always clipped: what is clipped has the same direction.
 WRONG: dict[str, Edit] = {
     "no shard": (SHARD, ""),
     "array not divided": (r"fit\(x\[.*?\], y\[.*?\], ", "fit(x, y, "),

@@ -1,7 +1,7 @@
 """The `hvdkit` command: finds the sub-command and hands over. A command is imported when it is called.
 
 Every command module has `main(argv) -> int` with its own parser; exit codes are the same for all:
-0 done, 1 something is left or does not hold, 2 hvdkit could not do its work, 130 interrupted.
+0 done, 1 something is left or does not hold, 2 hvdkit failed, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from hvdkit.errors import HvdkitError
 from hvdkit.printable import make_printable
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "init": ("hvdkit.start.command", "look at a folder, and name what to type next"),
+    "init": ("hvdkit.start.command", "inspect a folder and suggest the next command"),
     "migrate": ("hvdkit.migrate.command", "rewrite a script or a project to Horovod"),
     "check": ("hvdkit.check.command", "find what is silently wrong in a script that uses Horovod"),
     "verify": ("hvdkit.verify.command", "prove that a migrated script computes what the original does"),
@@ -51,9 +51,9 @@ examples:
 
 
 FIRST = """\
-hvdkit takes a PyTorch or TensorFlow training script to a correct, fast Horovod job, and proves it.
+hvdkit converts a PyTorch or TensorFlow training script into a correct, fast Horovod job, and proves it.
 
-  hvdkit init                               look at this folder, and name what to type next
+  hvdkit init                               inspect this folder and suggest the next command
   hvdkit migrate train.py                   show the change and what is left to you; --write writes it
   hvdkit verify train_ddp.py train_hvd.py   run both on 2 ranks and compare every weight
   hvdkit check train.py                     find what is silently wrong in a Horovod script
@@ -69,7 +69,7 @@ def usage() -> str:
     rows = "\n".join(f"  {name:<{width}}  {text}" for name, (_, text) in COMMANDS.items())
     return (
         "usage: hvdkit COMMAND [ARGUMENTS]\n\n"
-        "Takes a training script to a correct, fast Horovod job, and proves it.\n\n"
+        "Converts a training script into a correct, fast Horovod job, and proves it.\n\n"
         f"commands:\n{rows}\n\n"
         "options:\n  -h, --help     this text; `hvdkit help COMMAND` for a command's own\n"
         "  -V, --version  the version\n\n" + EXAMPLES

@@ -37,7 +37,7 @@ cat train.py | hvdkit check -    one file from standard input
 EXITS = {
     "0": "nothing found, or all of it fixed",
     "1": "something is wrong",
-    "2": "hvdkit could not do its work",
+    "2": "hvdkit failed",
 }
 
 

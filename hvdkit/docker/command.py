@@ -34,7 +34,7 @@ hvdkit docker --undo                             take back what the last run wro
 EXITS = {
     "0": "written, nothing is left to you",
     "1": "written, and something is left to you",
-    "2": "hvdkit could not do its work, and nothing was written",
+    "2": "hvdkit failed, and nothing was written",
 }
 
 

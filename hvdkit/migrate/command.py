@@ -44,7 +44,7 @@ cat train.py | hvdkit migrate -            one file from standard input to stand
 EXITS = {
     "0": "done, nothing is left to you",
     "1": "something is left (with --check: or would change)",
-    "2": "hvdkit could not do its work",
+    "2": "hvdkit failed",
     "3": "--verify: they agree in all that was checked, and the verdict says what was not",
 }
 

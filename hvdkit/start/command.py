@@ -16,7 +16,7 @@ from hvdkit.shell import word
 from hvdkit.start.folder import FRAMEWORKS, Folder, look
 
 EXAMPLES = """\
-hvdkit init                what is in the current folder, and what to type next
+hvdkit init                inspect the current folder and suggest the next command
 hvdkit init ~/project      the same for a different folder
 hvdkit init --json         the same as JSON
 """
@@ -31,7 +31,7 @@ def parser() -> CommandParser:
     """The parser of `hvdkit init`."""
     made = CommandParser(
         "init",
-        "Look at a folder: framework, launcher, Horovod, and what to type next.",
+        "Inspect a folder (framework, launcher, Horovod) and suggest the next command.",
         EXAMPLES,
         EXITS,
         "Nothing is run, imported or written.",

@@ -145,7 +145,7 @@ def _around(facts: Facts, names: Names, call: ast.Call, models: frozenset[Value]
     func = call.func
     forward = isinstance(func, ast.Attribute) and func.attr == "forward"
     called = facts.flow.values(names, func.value if forward and isinstance(func, ast.Attribute) else func)
-    if called & models and not any(map(is_wrapper, called)) and not _inside(names, call, called):
+    if called & models and not any(map(is_wrapper, called)) and not _inside(names, call, models):
         return Around(names, call, "the model itself is called, and not its wrapper")
     if any(map(is_wrapper, called)) or (isinstance(func, ast.Attribute) and func.attr in MODULE):
         return None
@@ -156,14 +156,14 @@ def _around(facts: Facts, names: Names, call: ast.Call, models: frozenset[Value]
         if facts.flow.unwrap(values) & models:
             part = f"{func.attr}()" if isinstance(func, ast.Attribute) else "a part of it"
             why = f"{part} is called, and DDP only knows of forward()"
-            return None if _inside(names, call, values) else Around(names, call, why)
+            return None if _inside(names, call, models) else Around(names, call, why)
     return None
 
 
-def _inside(names: Names, call: ast.Call, values: frozenset[Value]) -> bool:
-    """Whether a call is in the class of the model itself: what forward() does, DDP knows of."""
+def _inside(names: Names, call: ast.Call, models: frozenset[Value]) -> bool:
+    """Whether a call is in the class of a model that is wrapped: what forward() does, DDP knows of."""
     owner = names.class_around(call)
-    return owner is not None and any(value.node is owner for value in values)
+    return owner is not None and any(value.node is owner for value in models)
 
 
 def _shared_graphs(facts: Facts) -> Iterator[Around]:

@@ -197,7 +197,7 @@ class Bench:
             return (
                 ("no", f"fails: {str(error).splitlines()[-1]}") if found else ("unknown", str(error)[-300:])
             )
-        twins = run_twins(scene, SINGLE, settings, job)
+        twins = run_twins(scene, SINGLE, settings, job, self.originals[key])
         invariants = check_invariants(self.originals[key], job, beside_twins(tensorflow.CAUSES))
         broken = [f"{each.name}: {each.detail}" for each in invariants if not each.holds]
         if isinstance(twins, Twinned) and not twins.comparison.agree:

@@ -38,8 +38,8 @@ def _with_rounding(comparison: Comparison, twins: Run) -> Comparison:
     apart = max((float(event.detail) for event in events if event.what == ROUNDED), default=0.0)
     if not apart or comparison.differences:
         return comparison
-    reason = f"gradients that are sums of several were added in a different order, {apart:.2g} apart; all else agrees"
-    allowed = replace(comparison.tolerance, relative=ROUNDING, reason=reason)
+    reason = f"gradients that are sums of several were added in a different order, {apart:.2g} apart"
+    allowed = replace(comparison.tolerance, relative=ROUNDING, reason=f"{reason}; all else agrees")
     return replace(comparison, tolerance=allowed, identical=False)
 
 

@@ -14,7 +14,7 @@ from enum import Enum
 from itertools import zip_longest
 from pathlib import Path
 
-from hvdkit.verify.records import ADASUM_OFF, WRONG_ORDER, Draw, Run, Step, Tensor
+from hvdkit.verify.records import ADASUM_OFF, DDP, SENDS_BUFFERS, WRONG_ORDER, Draw, Run, Step, Tensor
 from hvdkit.verify.values import distance
 
 
@@ -77,12 +77,16 @@ class Difference:
 
 @dataclass(frozen=True)
 class Pair:
-    """The same step of the same rank in both runs, and where their values lie."""
+    """The same step of the same rank in both runs, and where their values lie.
+
+    own_buffers: whether the rank's buffers are compared, or overwritten with rank 0's.
+    """
 
     rank: int
     one: Step
     other: Step
     folders: tuple[Path, Path]
+    own_buffers: bool
 
     def differ(
         self,
@@ -111,12 +115,15 @@ class Pair:
 def pairs_of(original: Run, migrated: Run) -> list[Pair]:
     """The steps that both runs have, rank by rank in the order of time."""
     pairs = []
+    seen = {event.what for steps in original.steps.values() for step in steps for event in step.events}
+    # DDP may overwrite the others' with rank 0's before each forward, Horovod does not; both save rank 0's.
+    own = DDP in seen and SENDS_BUFFERS not in seen
     for rank, steps in original.steps.items():
         others = {(step.optimizer, step.number): step for step in migrated.steps.get(rank, ())}
         for step in steps:
             if (step.optimizer, step.number) in others:
                 other = others[step.optimizer, step.number]
-                pairs.append(Pair(rank, step, other, (original.folder, migrated.folder)))
+                pairs.append(Pair(rank, step, other, (original.folder, migrated.folder), own or not rank))
     return pairs
 
 
@@ -138,8 +145,7 @@ def differences_in(pair: Pair, given: bool = False) -> Iterator[Difference]:
     yield from _reductions(pair)
     yield from _tensors(pair, Stage.PARAMETER, "parameters")
     yield from _tensors(pair, Stage.FROZEN, "frozen")
-    if pair.rank == 0:
-        # DDP overwrites the others' with rank 0's before each forward, Horovod does not; both save rank 0's.
+    if pair.own_buffers:
         yield from _tensors(pair, Stage.BUFFER, "buffers")
         yield from _tensors(pair, Stage.UNTRAINED, "untrained_buffers", shared=True)
     yield from _tensors(pair, Stage.UNTRAINED, "untrained", shared=True)

@@ -13,7 +13,7 @@ from hvdkit.verify.compare import Comparison, compare
 from hvdkit.verify.detect import Launcher, Start
 from hvdkit.verify.hook.settings import Settings
 from hvdkit.verify.invariant import Invariant, Unchecked, exit_code
-from hvdkit.verify.records import ADASUM, DDP, FLOAT16, TO_END, Run
+from hvdkit.verify.records import ADASUM, DDP, FLOAT16, SENDS_BUFFERS, TO_END, Run
 from hvdkit.verify.scene import Scene
 from hvdkit.verify.tolerance import tolerance_for
 from hvdkit.verify.unreached import Unreached, unreached
@@ -123,7 +123,7 @@ def _notes(scene: Scene, start: Start, original: Run, migrated: Run) -> Iterator
         original.world > 1
         and not twins
         and not start.tensorflow
-        and any(step.buffers for step in original.steps[0])
+        and any(event.what == SENDS_BUFFERS for step in original.steps[0] for event in step.events)
     ):
         yield "buffers are compared on rank 0: DDP copies rank 0's to the others before each forward"
     alike = reducing_alike(Settings("", original.world, asked.steps), migrated)

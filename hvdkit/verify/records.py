@@ -41,6 +41,8 @@ RESUME = "torch.load"
 PASS_LENGTH = "length of a pass"
 # A model is wrapped in DistributedDataParallel, which averages its gradients.
 DDP = "DistributedDataParallel"
+# Of one that gives every rank rank 0's buffers before each forward().
+SENDS_BUFFERS = "DDP sends buffers"
 # Parameters that Horovod's optimizer no longer hears of: how many of them.
 HOOKS_LOST = "moved after wrapping"
 _WAIT = "synchronize() first, then step() under optimizer.skip_synchronize()"

@@ -14,7 +14,7 @@ from hvdkit.verify.hook.own import last_factor
 from hvdkit.verify.hook.recorder import Recorder
 from hvdkit.verify.hook.seeds import align
 from hvdkit.verify.hook.steps import around_steps, hide_adasum_steps, hide_state_steps, inside_a_step
-from hvdkit.verify.records import DDP, FLOAT16, Event
+from hvdkit.verify.records import DDP, FLOAT16, SENDS_BUFFERS, Event
 
 
 def watch_steps(recorder: Recorder) -> None:
@@ -57,6 +57,8 @@ def watch_ddp(recorder: Recorder) -> None:
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
         recorder.note_once(DDP)
         wrap(self, *args, **kwargs)
+        if self.will_sync_module_buffers():
+            recorder.note_once(SENDS_BUFFERS)
 
     DistributedDataParallel.__init__ = init  # type: ignore[method-assign]
 

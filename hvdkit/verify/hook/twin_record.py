@@ -144,9 +144,10 @@ class Writer:
         except UNWRITABLE as error:
             written = pickle.dumps(Lost(f"a batch cannot be pickled ({error})"))
             self.left = 0
-        self.left -= len(written)
-        if self.left <= 0 and isinstance(moment, Fetched):
-            written = pickle.dumps(Lost(f"the batches are larger than {KEPT_BYTES >> 30} GiB"))
+        else:
+            self.left -= len(written)
+            if self.left <= 0:
+                written = pickle.dumps(Lost(f"the batches are larger than {KEPT_BYTES >> 30} GiB"))
         self.folder.mkdir(exist_ok=True)
         with (self.folder / str(rank)).open("ab") as file:
             file.write(written)

@@ -44,6 +44,8 @@ class Replay:
         self.scale = Scale(recorder.settings.path, recorder.settings.world, tells=not peers.rank)
         self.own_rates: list[Any] = []
         self.statistics = Statistics(peers)
+        if self.rank.lost:
+            peers.part(self.rank.lost)
 
     # -- loaders --------------------------------------------------------------------------------
 

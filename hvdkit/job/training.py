@@ -336,6 +336,8 @@ def loaded(machine: Machine) -> Iterator[Loaded]:
         of = (machine.read((made, "dataset")) or machine.terms.none, sampler)
         terms = tuple(_closure(machine, of, rank) for rank in RANKS)
         unsorted = _closure(machine, of, RANKS[0], through_sorts=False)
+        if alike(sampler):  # a process alone may have none
+            sampler = columns(sampler)[RANKS[0]]
         yield Loaded(made_at(machine, made), made, terms, unsorted, sampler, _numbers(machine, sampler))
 
 

@@ -99,6 +99,21 @@ def test_a_copy_of_the_weights_above_the_broadcast_that_is_loaded_again(tmp_path
     assert opened(tmp_path, text, WEIGHTS)[0] == [16]
 
 
+@pytest.mark.parametrize(("most", "state"), [(1, State.PROVEN), (2, State.OPEN)])
+def test_a_wrap_under_a_number_that_a_function_returns(tmp_path: Path, most: int, state: State) -> None:
+    """The run has four ranks, and says nothing of a job of two where more are asked for."""
+    several = "    if dist.get_world_size() > 1:\n        return dist.get_rank(), dist.get_world_size()\n"
+    numbers = f"def numbers():\n{several}    return 0, 1\n"
+    made = "model = DistributedDataParallel(torch.nn.Linear(1, 1))"
+    wrapped = (
+        f"{numbers}\nmodel = torch.nn.Linear(1, 1)\nrank, size = numbers()\n"
+        f"if size > {most}:\n    model = DistributedDataParallel(model)"
+    )
+    text = PARALLEL.format("", TOLD, "pass").replace(made, wrapped)
+    assert made not in text
+    assert rows(tmp_path, text)[WEIGHTS].state is state
+
+
 def test_one_epoch_for_all(tmp_path: Path) -> None:
     assert opened(tmp_path, PARALLEL.format("sampler.set_epoch(0)", "pass", ""), EPOCHS)[0] == [15]
     assert rows(tmp_path, PARALLEL.format("", TOLD, ""))[EPOCHS].state is State.PROVEN

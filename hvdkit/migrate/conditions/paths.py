@@ -16,6 +16,7 @@ from hvdkit.migrate.facts.code.loops import Path
 from hvdkit.migrate.facts.code.start_tests import asks_for_start
 from hvdkit.migrate.facts.launch.launch_reach import launch_reach, tests_around, tests_before
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
+from hvdkit.migrate.facts.programs.paper_runs import all_ranks_come
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.programs.reached_code import runs_in
 from hvdkit.migrate.facts.programs.training_paths import training_paths
@@ -84,11 +85,20 @@ def _undone(facts: Facts, program: ProgramFacts, sites: Sequence[Site], singly: 
         given = _given(site)
         about = facts.flow.values(site.names, given)
         search = _Search(facts, program, doing, paths, given, about, singly)
-        found.append((about, list(_in_the_way(search, site.names, site.node, 0))))
+        tests = list(_in_the_way(search, site.names, site.node, 0))
+        # Four ranks are what the run has: a test that counts further says nothing of two.
+        if all_ranks_come(facts, site.names, site.node) and not any(_counts(test) for _, test in tests):
+            tests = []
+        found.append((about, tests))
     sure = frozenset().union(*(about for about, tests in found if not tests))
     if any(not tests and not about for about, tests in found):
         return []  # what a call is made for that is sure to be reached is not known
     return [tests[0] for about, tests in found if tests and not about & sure]
+
+
+def _counts(test: ast.AST) -> bool:
+    """Whether a test has a number other than 0 and 1."""
+    return any(isinstance(part, ast.Constant) and part.value not in (0, 1) for part in ast.walk(test))
 
 
 def _leading(facts: Facts, sites: Iterable[Site]) -> set[ast.AST]:

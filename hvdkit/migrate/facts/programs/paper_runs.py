@@ -10,7 +10,7 @@ from hvdkit.conditions.objection import ranks_with
 from hvdkit.conditions.orders import same_orders
 from hvdkit.conditions.samples import are_sorted, passes_take_turns, take_turns
 from hvdkit.conditions.writers import is_temporary, write_apart
-from hvdkit.job.columns import RANKS, columns
+from hvdkit.job.columns import RANKS, Value, columns
 from hvdkit.job.record import Pass, Record, is_trained
 from hvdkit.job.run import CannotFollow, run
 from hvdkit.job.store import Module
@@ -73,6 +73,19 @@ def ranks_that_come(facts: Facts, names: Names, node: ast.AST) -> frozenset[int]
     if not _all_come(facts, found, names, node):
         return None
     return frozenset(rank for record in found for rank in _ranks(record, node))
+
+
+@once
+def all_ranks_come(facts: Facts, names: Names, node: ast.AST) -> bool:
+    """Whether each rank of a job of four is sure to come to a call, in all programs that have its file."""
+    found = _records(facts, names)
+    ways = [record.calls.get(node, ()) for record in found]
+    return bool(found) and all(any(all(map(_is_sure, way)) for way in each) for each in ways)
+
+
+def _is_sure(condition: Value) -> bool:
+    terms = [columns(condition)[rank] for rank in RANKS]
+    return all(term.kind == "const" and bool(term.parts[0]) for term in terms)
 
 
 @once

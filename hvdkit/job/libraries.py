@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Callable
 
 from hvdkit.job.arguments import Arguments
@@ -91,7 +91,28 @@ def unknown(machine: Machine, term: Term, given: Arguments, site: ast.AST) -> Va
         if isinstance(value, Term) and value.kind in CALLED:
             with machine.maybe(site, "called", value):
                 machine.call(value, Arguments([], more=True), site)
+    for acting, inner in _acting(given):  # given away together with its arguments: it is called
+        machine.call(acting, inner, site)
     return machine.site("call", site, term, *contents(machine, given))
+
+
+def _acting(given: Arguments) -> Iterator[tuple[Term, Arguments]]:
+    """Functions of libraries that write or send, and what they are called with.
+
+    `pool.submit(torch.save, state, path)`, `Thread(target=torch.save, args=(state, path))`.
+    """
+    for place, value in enumerate(given.positional):
+        if isinstance(value, Term) and _acts(value):
+            yield value, Arguments(given.positional[place + 1 :], given.named, given.more)
+    passed = given.named.get("args")
+    inner = [*passed.inner] if isinstance(passed, Term) and passed.kind == "tuple" else []
+    for value in given.named.values():
+        if isinstance(value, Term) and _acts(value):
+            yield value, Arguments([*inner])
+
+
+def _acts(term: Term) -> bool:
+    return term.kind == "library" and isinstance(effect(str(term.parts[0])), (Writes, Sends))
 
 
 def call_made(machine: Machine, term: Term, given: Arguments, site: ast.AST) -> Value:

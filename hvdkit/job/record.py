@@ -178,6 +178,16 @@ def is_trained(record: Record, found: Pass) -> bool:
     )
 
 
+def is_followed(record: Record) -> bool:
+    """Whether each loss of a training is computed of what a pass over a loader gives."""
+    loaders = {each.loader for each in record.passes}
+    return all(
+        any(term.kind == "each" and not loaders.isdisjoint(within(term)) for term in within(column))
+        for loss in record.trained
+        for column in {*columns(loss)}
+    )
+
+
 def trained_on(record: Record) -> Iterator[Term]:
     """The elements, of a loop or of next(), of which the losses of a training are computed."""
     for loss in record.trained:

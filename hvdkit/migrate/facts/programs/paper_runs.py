@@ -11,7 +11,7 @@ from hvdkit.conditions.orders import same_orders
 from hvdkit.conditions.samples import are_sorted, passes_take_turns, take_turns
 from hvdkit.conditions.writers import is_temporary, write_apart
 from hvdkit.job.columns import RANKS, Value, columns
-from hvdkit.job.record import Pass, Record, is_trained
+from hvdkit.job.record import Pass, Record, is_followed, is_trained
 from hvdkit.job.run import CannotFollow, run
 from hvdkit.job.store import Module
 from hvdkit.job.terms import within
@@ -128,7 +128,7 @@ def only_evaluates(facts: Facts, names: Names, node: ast.AST) -> bool:
     """Whether programs that train run over a loader that is made here, and train by no loss of it."""
     found = _records(facts, names)
     passes = [(record, each) for record in found for each in record.passes if each.loader.parts[1] is node]
-    if not passes or not all(record.trained for record, _ in passes):
+    if not passes or not all(record.trained and is_followed(record) for record, _ in passes):
         return False
     return not any(is_trained(record, each) for record, each in passes)
 

@@ -1,4 +1,4 @@
-# Changed: What nobody is seen to call may be called by hand, where Horovod does not run.
+# Kept: what nobody calls is called by hand, if at all, where there are no ranks
 # Options: --suggested
 
 import matplotlib.pyplot as plt

@@ -36,7 +36,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Inside a job run the tests marked `ranks`, outside all others."""
 
     def runs_here(item: pytest.Item) -> bool:
-        if WITHOUT_HOROVOD and item.get_closest_marker("horovod") is not None:
+        if item.get_closest_marker("horovod" if WITHOUT_HOROVOD else "without_horovod") is not None:
             return False
         return (item.get_closest_marker("ranks") is not None) == IN_JOB
 

@@ -17,13 +17,13 @@ from hvdkit.verify.warm.variables import RESERVED
 HERE = Path(__file__).parent
 _OURS = (
     *("hvdkit.verify.warm.become", "hvdkit.verify.warm.variables", "hvdkit.verify.warm.folders"),
-    *("hvdkit.verify.hook.install", "hvdkit.verify.hook.contents"),
+    "hvdkit.verify.hook.install",
 )
 # What ranks import, by their framework. The first step of a PyTorch optimizer imports torch._dynamo, which
 # takes as long as torch. TensorFlow loads Keras when it is first asked for it.
 IMPORTED = {
     "torch": (
-        *("torch", "torch._dynamo", *_OURS, "hvdkit.verify.hook.loaders"),
+        *("torch", "torch._dynamo", *_OURS, "hvdkit.verify.hook.contents", "hvdkit.verify.hook.loaders"),
         *("hvdkit.verify.hook.order", "hvdkit.verify.hook.reached", "hvdkit.verify.hook.watch"),
     ),
     "tensorflow": ("tensorflow", "keras", *_OURS),

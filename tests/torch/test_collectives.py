@@ -164,6 +164,7 @@ def test_parameters_of_a_rank() -> None:
     assert gathered((model.weight.tolist(), model.num_batches_tracked.item())) == [([1.0, 1.0], 1)] * 2
 
 
+@pytest.mark.without_horovod  # after it the ranks have begun different numbers of collectives
 def test_a_rank_that_has_joined_counts_as_zero() -> None:
     seen = [
         hvd.allreduce(torch.tensor([2.0]), name=f"step.{step}").item() for step in range(2 + 2 * hvd.rank())

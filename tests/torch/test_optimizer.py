@@ -36,9 +36,9 @@ def train_by_hand(model: nn.Module, steps: range = range(3)) -> None:
     for step in steps:
         optimizer.zero_grad()
         loss_of(model, step).backward()
-        for parameter in model.parameters():
+        for name, parameter in model.named_parameters():
             assert parameter.grad is not None
-            hvd.allreduce_(parameter.grad)
+            hvd.allreduce_(parameter.grad, name=f"by hand.{name}")
         optimizer.step()
 
 

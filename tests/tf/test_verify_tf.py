@@ -14,6 +14,7 @@ import pytest
 
 from hvdkit.verify.differences import Stage
 from hvdkit.verify.judge import Verification
+from hvdkit.verify.own_scale import NAME
 from hvdkit.verify.records import TO_END
 from hvdkit.verify.report import as_json, verdict
 from hvdkit.verify.scene import Request
@@ -92,7 +93,19 @@ def test_unseeded_with_dropout_and_statistics(tmp_path, monkeypatch):
     result = of_fixture(tmp_path, monkeypatch, {})
     assert result.comparison.differences == () and result.comparison.identical
     assert failed(result) == {}
-    assert {each.name for each in result.invariants} == {*(EQUAL, STATE, APART, WHOLE, ORDER, WRITER, BATCH)}
+    # Keras 3 draws a batch more in a pass than its step takes: twins do not follow, and the verdict says so.
+    instead: set[str] = {RATE, NAME} if KERAS_3 else set()
+    assert bool(result.unchecked) is KERAS_3
+    assert {each.name for each in result.invariants} == {
+        EQUAL,
+        STATE,
+        APART,
+        WHOLE,
+        ORDER,
+        WRITER,
+        BATCH,
+        *followed,
+    }
     steps = result.comparison.original.steps[0]
     assert len(steps[1].buffers) == 2 and steps[1].buffers != steps[2].buffers
     assert "model.weights.h5" in {name for step in steps for name in step.writes}

@@ -104,7 +104,7 @@ def test_unseeded_with_dropout_and_statistics(tmp_path, monkeypatch):
         ORDER,
         WRITER,
         BATCH,
-        *followed,
+        *instead,
     }
     steps = result.comparison.original.steps[0]
     assert len(steps[1].buffers) == 2 and steps[1].buffers != steps[2].buffers

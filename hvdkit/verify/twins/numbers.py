@@ -53,7 +53,7 @@ def _is_other_reduction(job: str, own: Sequence[float], alone: float) -> bool:
     if is_total == is_mean or total * alone <= 0:
         return False
     taken, other = (total, mean) if is_total else (mean, total)
-    # The original alone has taken other steps, so that it comes to neither: to which is it much nearer?
+    # Alone, the original takes other steps and comes to neither; it has to be nearer to the one not printed.
     return 2 * abs(math.log(alone / other)) < abs(math.log(alone / taken))
 
 

@@ -21,7 +21,6 @@ from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import is_on, keyword
 from hvdkit.migrate.values.value import Value
 
-MAX_CALLERS = 6
 CALLED = ("forward", "__call__")
 NO_GRAD = ("torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad")
 # Methods of torch.nn.Module that compute nothing that is trained.
@@ -79,15 +78,19 @@ def wrapped_models(facts: Facts) -> frozenset[Value]:
     return frozenset(value for values in inner for value in facts.flow.unwrap(values) if not value.is_none)
 
 
-def runs_below_wraps(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
+def runs_below_wraps(
+    facts: Facts, names: Names, node: ast.AST, inside: frozenset[ast.AST] = frozenset()
+) -> bool:
     """Whether code runs after all models were wrapped: below, or in a function that is called only there."""
     wraps = facts.calls(*words.DDP)
     function = names.function(node)
     here = [w for w in wraps if w.names is names and names.function(w.node) is function]
     if len(here) == len(wraps):
         return all(names.statement(w.node) in _above(names, node) for w in here)
-    sites = facts.flow.call_sites(names, function) if function is not None and depth < MAX_CALLERS else []
-    return bool(sites) and all(runs_below_wraps(facts, where, site, depth + 1) for where, site in sites)
+    if function is None or function in inside:
+        return False
+    sites = facts.flow.call_sites(names, function)
+    return bool(sites) and all(runs_below_wraps(facts, *site, inside | {function}) for site in sites)
 
 
 def _above(names: Names, node: ast.AST) -> Iterator[ast.stmt]:
@@ -187,7 +190,7 @@ def _switched(facts: Facts, models: frozenset[Value]) -> Iterator[Around]:
             yield Around(switch.names, switch.at, "requires_grad is changed after the model was wrapped")
 
 
-def _trains(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
+def _trains(facts: Facts, names: Names, node: ast.AST, inside: frozenset[ast.AST] = frozenset()) -> bool:
     """Whether a node runs where gradients are computed: beside a backward(), or in what is called there."""
     function, innermost = names.function(node), _innermost(facts)
     for parent in names.ancestors(node):
@@ -203,8 +206,10 @@ def _trains(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
         return True
     if names.class_around(function) is not None and getattr(function, "name", "") in CALLED:
         return True  # of what is called as a function: its callers are not all seen
-    sites = facts.flow.call_sites(names, function) if depth < MAX_CALLERS else []
-    return any(_trains(facts, where, site, depth + 1) for where, site in sites)
+    if function in inside:
+        return False
+    sites = facts.flow.call_sites(names, function)
+    return any(_trains(facts, *site, inside | {function}) for site in sites)
 
 
 @once

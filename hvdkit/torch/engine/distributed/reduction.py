@@ -73,6 +73,11 @@ def _into(tensors: Sequence[Tensor]) -> Callable[[list[Tensor]], list[Tensor]]:
     return write
 
 
+def _only(results: list[Tensor]) -> Tensor:
+    (result,) = results
+    return result
+
+
 def _start(tensors: Sequence[Tensor], op: int, prescale: float, postscale: float, process_set: Any) -> Handle:
     check_process_set(process_set)
     return reduce_together(tensors, op, prescale, postscale, script_channel())
@@ -115,8 +120,10 @@ def allreduce_async(
     process_set: Any = global_process_set,
 ) -> Handle:
     """Reduce a tensor, out of place."""
-    handle = _start([tensor], operation(op, average), prescale_factor, postscale_factor, process_set)
-    return handle.then(lambda results: results[0])
+    handle = grouped_allreduce_async(
+        [tensor], average, name, op, prescale_factor, postscale_factor, process_set
+    )
+    return handle.then(_only)
 
 
 def allreduce_async_(
@@ -129,8 +136,10 @@ def allreduce_async_(
     process_set: Any = global_process_set,
 ) -> Handle:
     """Reduce a tensor, in place."""
-    handle = _start([tensor], operation(op, average), prescale_factor, postscale_factor, process_set)
-    return handle.then(lambda results: _into([tensor])(results)[0])
+    handle = grouped_allreduce_async_(
+        [tensor], average, name, op, prescale_factor, postscale_factor, process_set
+    )
+    return handle.then(_only)
 
 
 def allreduce_(
@@ -243,8 +252,8 @@ def reducescatter_async(
     postscale_factor: float = 1.0,
 ) -> Handle:
     """Reduce a tensor; each rank's result is its part of the rows."""
-    handle = _start([tensor], operation(op), prescale_factor, postscale_factor, process_set)
-    return handle.then(lambda results: _own(results[0]))
+    handle = grouped_reducescatter_async([tensor], name, op, process_set, prescale_factor, postscale_factor)
+    return handle.then(_only)
 
 
 def gradient_factor(op: int, prescale: float, postscale: float) -> float:

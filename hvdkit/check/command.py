@@ -17,10 +17,11 @@ from hvdkit.collecting import uncollected
 from hvdkit.errors import HvdkitError, UsageError
 from hvdkit.files import read_file, read_stream
 from hvdkit.migrate.config import chosen
-from hvdkit.migrate.engine import run_pass, unreadable
+from hvdkit.migrate.engine import passes, unopened, unreadable
 from hvdkit.migrate.facts import Options
-from hvdkit.migrate.plan import Plan
+from hvdkit.migrate.plan import FilePlan, Plan
 from hvdkit.migrate.project.files import Reader
+from hvdkit.migrate.project.opening import open_project
 from hvdkit.migrate.read.room import roomy
 from hvdkit.migrate.report.places import add_reports, put_reports, talk
 from hvdkit.migrate.write.apply import check_tree, root_of
@@ -112,13 +113,15 @@ def make_plan(
     failures: gets the mistakes of rules, by their ids; the other rules go on.
     """
     failed = {} if failures is None else failures
+    found: list[FilePlan] = []
     with uncollected():
-        done = run_pass(paths, options, lambda _: sparing(all_rules(), failed), reader)
-        done.forget()
-    passed_over, tests = len(done.project.passed_over), len(done.project.tests)
-    files = tuple(file for file in done.files if not excluded(options, file.path))
-    unread = tuple(each for each in unreadable(done.project) if not excluded(options, each[0]))
-    return Plan(files, (), unread, passed_over, tests)
+        project = open_project(paths, reader)
+        for done in passes(project, root_of(paths), options, lambda _: sparing(all_rules(), failed)):
+            found += done.files
+            project.unreadable.update(done.project.unreadable)
+    files = sorted((file for file in found if not excluded(options, file.path)), key=lambda file: file.path)
+    unread = tuple(each for each in unreadable(project) if not excluded(options, each[0]))
+    return Plan(tuple(files), (), unread, *unopened(project, found))
 
 
 def _stdin(path: Path) -> Reader:

@@ -4,7 +4,7 @@ Nothing is written. stages names each reason to start over; rewriting makes the 
 """
 
 from hvdkit.migrate.engine.checking import RuleFailed, run_rules
-from hvdkit.migrate.engine.passes import Pass, run_pass
-from hvdkit.migrate.engine.plans import make_plan, unreadable
+from hvdkit.migrate.engine.passes import Pass, passes, run_pass
+from hvdkit.migrate.engine.plans import make_plan, unopened, unreadable
 
-__all__ = ["Pass", "RuleFailed", "make_plan", "run_pass", "run_rules", "unreadable"]
+__all__ = ["Pass", "RuleFailed", "make_plan", "passes", "run_pass", "run_rules", "unopened", "unreadable"]

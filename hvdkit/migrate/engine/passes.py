@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Callable
@@ -22,6 +22,7 @@ from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import FilePlan, Finding
 from hvdkit.migrate.project.files import Project, Reader
 from hvdkit.migrate.project.opening import open_project, reopen
+from hvdkit.migrate.project.parts import parts
 from hvdkit.migrate.read.room import TooManyQuestions, roomy
 from hvdkit.migrate.report.locations import reported
 from hvdkit.migrate.write.apply import root_of
@@ -68,38 +69,44 @@ class _Again:
     findings: dict[Path, list[Finding]]
 
 
+Rules = Callable[[Project], Sequence[Rule]]
+
+
 @roomy
-def run_pass(
-    paths: Sequence[Path],
-    options: Options,
-    rules_for: Callable[[Project], Sequence[Rule]],
-    reader: Reader = read_file,
-) -> Pass:
+def run_pass(paths: Sequence[Path], options: Options, rules_for: Rules, reader: Reader = read_file) -> Pass:
     """Run the rules for a project that the options leave, with their edits, and again over the result.
 
     rules_for: asked only for a project that uses a framework.
     """
-    project = open_project(paths, reader)
+    return _followed(open_project(paths, reader), root_of(paths), options, rules_for)
+
+
+def passes(project: Project, root: Path, options: Options, rules_for: Rules) -> Iterator[Pass]:
+    """The same for each part of a project; each pass is forgotten when the next one is asked for.
+
+    root: the folder in which files may be written.
+    """
+    for part in parts(project):
+        done = _followed(part, root, options, rules_for)
+        yield done
+        done.forget()
+
+
+def _followed(project: Project, root: Path, options: Options, rules_for: Rules) -> Pass:
     while True:
         try:
-            return _passed(project, paths, options, rules_for, reader)
+            return _passed(project, root, options, rules_for)
         except (RecursionError, TooManyQuestions) as error:
-            project = without_unfollowed(project, error, reader)
+            project = without_unfollowed(project, error, project.reader)
 
 
-def _passed(
-    project: Project,
-    paths: Sequence[Path],
-    options: Options,
-    rules_for: Callable[[Project], Sequence[Rule]],
-    reader: Reader,
-) -> Pass:
+def _passed(project: Project, root: Path, options: Options, rules_for: Rules) -> Pass:
     """The pass over the files that are left. Raises: RecursionError where a chain of values is too long."""
     facts = Facts(project, options)
     if not project.uses_framework:
         # A file of the standard library imports hundreds that name none: nobody has to follow their values.
         return Pass(project, facts, {}, tuple(_plain(names, ()) for names in facts.files), {}, facts)
-    return _held_back(prepared(Run(facts, rules_for(project), reader)), root_of(paths))
+    return _held_back(prepared(Run(facts, rules_for(project), project.reader)), root)
 
 
 def _held_back(run: Run, root: Path) -> Pass:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 from hvdkit.collecting import uncollected
@@ -13,41 +14,57 @@ from hvdkit.migrate.conditions.ddp_table import conditions_of_ddp
 from hvdkit.migrate.conditions.table import conditions
 from hvdkit.migrate.engine.back_launchers import back_lines
 from hvdkit.migrate.engine.launchers import launch_calls, launch_lines
-from hvdkit.migrate.engine.passes import Pass, run_pass
+from hvdkit.migrate.engine.passes import Pass, passes
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.facts.launch.unchanged import command_unchanged
 from hvdkit.migrate.facts.optimizers.horovod_wraps import uses_horovod
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
-from hvdkit.migrate.plan import Plan, Program
+from hvdkit.migrate.index.names import Names
+from hvdkit.migrate.plan import FilePlan, Plan, Program
 from hvdkit.migrate.project.files import Project, Reader
+from hvdkit.migrate.project.opening import open_project
 from hvdkit.migrate.project.options import DDP
 from hvdkit.migrate.read.room import roomy
 from hvdkit.migrate.rules import rules_for
+from hvdkit.migrate.write.apply import root_of
 
 
 @roomy
 def make_plan(paths: Sequence[Path], options: Options, reader: Reader = read_file) -> Plan:
     """Everything that migrating the paths would do."""
+    rules = (lambda _: back_rules()) if options.target == DDP else rules_for
+    files: list[FilePlan] = []
+    programs: list[Program] = []
+    code: list[Names] = []
     with uncollected():
-        back = options.target == DDP
-        done = run_pass(paths, options, (lambda _: back_rules()) if back else rules_for, reader)
-        programs = _programs(done)
-        notes = _notes(paths, done, programs)
-        done.forget()
-    seen = {file.path for file in done.files}  # also what was passed over at first, and then imported
-    passed_over = len({*done.project.passed_over} - seen)
-    tests = len({*done.project.tests} - seen)
-    failed = unreadable(done.project)
-    return Plan(done.files, programs, failed, passed_over, tests, notes, options.suggested)
+        project = open_project(paths, reader)
+        for done in passes(project, root_of(paths), options, rules):
+            files += done.files
+            programs += map(partial(_program, done), programs_of(done.facts))
+            code += done.facts.files
+            project.unreadable.update(done.project.unreadable)
+    files.sort(key=lambda file: file.path)
+    programs.sort(key=lambda program: program.entry)
+    code.sort(key=lambda names: names.source.path)
+    return Plan(
+        tuple(files),
+        tuple(programs),
+        unreadable(project),
+        *unopened(project, files),
+        _notes(paths, options, programs, code),
+        options.suggested,
+    )
+
+
+def unopened(project: Project, files: Iterable[FilePlan]) -> tuple[int, int]:
+    """How many files were passed over, and how many unit tests, that nothing imported in the end."""
+    seen = {file.path for file in files}
+    return len({*project.passed_over} - seen), len({*project.tests} - seen)
 
 
 def unreadable(project: Project) -> tuple[tuple[Path, int, str], ...]:
     """The files that could not be read: path, line and reason."""
     return tuple((u.path, u.line, u.reason) for u in project.unreadable.values())
-
-
-def _programs(done: Pass) -> tuple[Program, ...]:
-    return tuple(_program(done, program) for program in programs_of(done.facts))
 
 
 def _program(done: Pass, program: ProgramFacts) -> Program:
@@ -65,13 +82,15 @@ def _program(done: Pass, program: ProgramFacts) -> Program:
     )
 
 
-def _notes(paths: Sequence[Path], done: Pass, programs: Sequence[Program]) -> tuple[str, ...]:
+def _notes(
+    paths: Sequence[Path], options: Options, programs: Sequence[Program], code: Sequence[Names]
+) -> tuple[str, ...]:
     """Command lines to change by hand: they start a program that is rewritten."""
-    back = done.facts.options.target == DDP
+    back = options.target == DDP
     kind = "horovod" if back else "ddp"
     started = [program.entry for program in programs if program.kind == kind and not program.refused]
     if not started:
         return ()
     if back:
         return tuple(map(str, back_lines(paths, started)))
-    return tuple(map(str, (*launch_lines(paths, started), *launch_calls(done.facts.files, started))))
+    return tuple(map(str, (*launch_lines(paths, started), *launch_calls(code, started))))

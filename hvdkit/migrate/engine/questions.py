@@ -13,16 +13,18 @@ from hvdkit.migrate.catalog.left_out import is_whole, key
 from hvdkit.migrate.catalog.refusals import applied
 from hvdkit.migrate.edits.blocks import fill
 from hvdkit.migrate.edits.joining import joined
-from hvdkit.migrate.engine.passes import Pass, run_pass
+from hvdkit.migrate.engine.passes import Pass, passes
 from hvdkit.migrate.facts import Facts, Options
 from hvdkit.migrate.facts.programs.programs import programs_of, programs_with
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import OWN_LINES, FilePlan, Finding, Reported, apply_edits
 from hvdkit.migrate.project.files import Reader
+from hvdkit.migrate.project.opening import open_project
 from hvdkit.migrate.project.options import Left
 from hvdkit.migrate.read.room import roomy
 from hvdkit.migrate.report.locations import reported
 from hvdkit.migrate.rules import rules_for
+from hvdkit.migrate.write.apply import root_of
 
 
 @dataclass(frozen=True)
@@ -51,16 +53,16 @@ class Question:
 @roomy
 def make_questions(paths: Sequence[Path], options: Options, reader: Reader = read_file) -> list[Question]:
     """The questions of a plan: first what programs are not migrated without, then the rest, file by file."""
+    questions: list[Question] = []
     with uncollected():
-        done = run_pass(paths, options, rules_for, reader)
-        found = [
-            finding
-            for file in done.files
-            for finding in applied(done.findings.get(file.path, ()), options)
-            if file.changed and finding.edits
-        ]
-        questions = [_question(done, group) for group in _groups(done.facts, found)]
-        done.forget()
+        for done in passes(open_project(paths, reader), root_of(paths), options, rules_for):
+            found = [
+                finding
+                for file in done.files
+                for finding in applied(done.findings.get(file.path, ()), options)
+                if file.changed and finding.edits
+            ]
+            questions += (_question(done, group) for group in _groups(done.facts, found))
     return sorted(questions, key=lambda asked: (not asked.stays, asked.path, asked.place))
 
 

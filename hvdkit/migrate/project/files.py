@@ -62,6 +62,7 @@ class Project:
     _installs: dict[str, Path | None] = field(default_factory=dict)  # by the package that lies there
     _around_files: tuple[int, list[Path]] = (0, [])  # how many files there were, and their folders
     _above_files: tuple[int, list[Path]] = (0, [])  # the same, with every folder around them
+    _on_path: dict[tuple[Path, ...], list[Path]] = field(default_factory=dict)  # by what was given
     _taken: dict[tuple[str, str], bool] = field(default_factory=dict)  # by the names of file and member
 
     def renewed(self, rewritten: Mapping[Path, Names], reader: Reader) -> Project:
@@ -80,6 +81,7 @@ class Project:
             _paths=self._paths,
             _checkouts=self._checkouts,
             _installs=self._installs,
+            _on_path=self._on_path,
         )
 
     def load(self, path: Path, force: bool = True) -> Names | None:
@@ -246,21 +248,22 @@ class Project:
 
     def _set_by_texts(self, name: str, importer: Path) -> set[Path]:
         """The files of a module in folders that texts put on PYTHONPATH."""
-        found = (self.folders.module(folder, name) for folder in self._python_path)
-        return {
-            path for path in found if path not in (None, importer) and self._has_any(path, name, importer)
-        }
+        found = {self.folders.module(folder, name) for folder in self._python_path} - {None, importer}
+        return {path for path in found if path is not None and self._has_any(path, name, importer)}
 
-    @cached_property
+    @property
     def _python_path(self) -> list[Path]:
         """The folders that texts put on PYTHONPATH: in what was given, beside it and in the folder above."""
+        if self.given in self._on_path:
+            return self._on_path[self.given]
         found: list[Path] = []
         for given in self.given:
             if given.is_dir():
                 found += python_path(files_in([given]), self.content, given)
             near = self.folders.around(given if given.is_dir() else given.parent)[:2]
             found += python_path((file for each in near for file in files_of(each)), self.content, near[-1])
-        return list(dict.fromkeys(found))
+        self._on_path[self.given] = list(dict.fromkeys(found))
+        return self._on_path[self.given]
 
     def _defines(self, path: Path, name: str, importer: Path) -> bool:
         """Whether a file has all that another takes from a module; what takes nothing may mean a library."""

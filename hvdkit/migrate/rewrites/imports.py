@@ -10,7 +10,6 @@ from typing import Union
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.code.connected import connected
 from hvdkit.migrate.facts.code.main_guards import main_guard
 from hvdkit.migrate.facts.programs.horovod_import import horovod_module, horovod_name
 from hvdkit.migrate.index.names import FUNCTIONS, Names
@@ -281,7 +280,9 @@ def _covered(names: Names, use: ast.Name, ranges: Sequence[tuple[int, int]]) -> 
 def _taken_elsewhere(facts: Facts, names: Names, name: str) -> bool:
     """Whether another file of the project may use this module's import as its own."""
     path = names.source.path
-    for other in connected(facts, names) - {names}:
+    for other in facts.files:
+        if other is names:
+            continue
         if any(facts.project.find(star, other.source.path) == path for star in other.stars):
             return True
         for bindings in other.module.names.values():

@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
-from hvdkit.migrate.facts.code.connected import connected
 from hvdkit.migrate.facts.code.main_guards import main_guard
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
@@ -103,7 +102,7 @@ class CallGraph:
         """
         if owner.decorator_list:
             return [(names, owner)]
-        known = [(where, owner.name) for where in self._mentioning(names, owner.name)]
+        known = [(where, owner.name) for where in self._mentioning(owner.name)]
         places: list[Way] = [
             (where, node)
             for where, name in (*known, *self._renamed.get(owner.name, ()))
@@ -120,17 +119,16 @@ class CallGraph:
         imported = {file for names in self._facts.files for file in self._facts.project.imports(names)}
         return {names for names in imported if main_guard(names) is None}
 
-    def _mentioning(self, names: Names, name: str) -> list[Names]:
-        """The files that may mean what a file has by a name, or by an attribute of that name."""
-        return self._mentions.get((connected(self._facts, names), name), [])
+    def _mentioning(self, name: str) -> list[Names]:
+        """The files that may mean something by a name, or by an attribute of that name."""
+        return self._mentions.get(name, [])
 
     @cached_property
-    def _mentions(self) -> dict[tuple[frozenset[Names], str], list[Names]]:
-        found: dict[tuple[frozenset[Names], str], list[Names]] = {}
+    def _mentions(self) -> dict[str, list[Names]]:
+        found: dict[str, list[Names]] = {}
         for where in self._facts.files:
-            group = connected(self._facts, where)
             for name in {*where.uses, *where.attributes}:
-                found.setdefault((group, name), []).append(where)
+                found.setdefault(name, []).append(where)
         return found
 
     @cached_property
@@ -147,7 +145,7 @@ class CallGraph:
         named: dict[ast.AST, Names] = {}
         for where, call in self._facts.flow.call_sites(names, function):
             named[call] = where
-        for where in self._mentioning(names, name) if name != "__init__" else ():
+        for where in self._mentioning(name) if name != "__init__" else ():
             for node in (*where.uses.get(name, ()), *where.attributes.get(name, ())):
                 parent = where.parents[node]
                 place = parent if isinstance(parent, ast.Call) and parent.func is node else node

@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from hvdkit.dataclass import dataclass
-from hvdkit.migrate.facts.code.connected import connected
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import keyword, passed
@@ -85,8 +84,7 @@ class Options:
 
     def of(self, names: Names, base: ast.expr, dest: str) -> list[Option]:
         """The options that `base.dest` may read."""
-        near = connected(self._facts, names)
-        candidates = [option for option in self._by_dest.get(dest, ()) if option.parser[0] in near]
+        candidates = self._by_dest.get(dest, [])
         if not candidates:
             return []
         parsers: set[ast.AST] = set()

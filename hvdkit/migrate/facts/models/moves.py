@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from hvdkit.migrate.facts.code.connected import connected
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.optimizers import Optimizer
 from hvdkit.migrate.index.names import Names
@@ -51,9 +50,7 @@ def moves_of(facts: Facts, optimizer: Optimizer) -> Iterator[tuple[Names, ast.Ca
     }
     for name in MOVES:
         for names, call, receiver in facts.methods(name) if trained else ():
-            if names not in connected(facts, optimizer.names) or _made_here(
-                facts, names, receiver, optimizer
-            ):
+            if _made_here(facts, names, receiver, optimizer):
                 continue
             if facts.flow.unwrap(_held(facts, names, receiver)) & trained:
                 yield names, call

@@ -50,9 +50,8 @@ class Project:
     given: tuple[Path, ...] = ()  # the files and folders that were named
     opened: tuple[Path, ...] = ()  # the files that are there by themselves: others are imported
     folders: Folders = field(default_factory=Folders)
-    unsettled: dict[tuple[Path, str], tuple[Path, ...]] = field(
-        default_factory=dict
-    )  # by importer and module
+    records: dict[tuple[Names, frozenset[Names]], object] = field(default_factory=dict)  # of programs' runs
+    unsettled: dict[tuple[Path, str], tuple[Path, ...]] = field(default_factory=dict)  # importer, module
     _found: dict[Path, dict[str, Path | None]] = field(default_factory=dict)  # by importer
     _imports: dict[Names, list[Names]] = field(default_factory=dict)
     _asked_for: dict[ast.Call, list[Names]] = field(default_factory=dict)
@@ -76,6 +75,7 @@ class Project:
             given=self.given,
             opened=self.opened,
             folders=self.folders,
+            records=self.records,
             unsettled=self.unsettled,
             _found=self._found,
             _paths=self._paths,

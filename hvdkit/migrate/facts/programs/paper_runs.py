@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 from hvdkit.conditions.objection import ranks_with
 from hvdkit.conditions.orders import same_orders
@@ -24,7 +25,18 @@ from hvdkit.migrate.read.source import Unreadable, parse
 
 @once
 def record_of(facts: Facts, program: ProgramFacts) -> Record | None:
-    """The record of a program's run; None where it could not be followed to its end."""
+    """The record of a program's run; None where it could not be followed to its end.
+
+    A program is run again where an edit changed one of its files.
+    """
+    records = facts.project.records
+    key = program.entry, program.files
+    if key not in records:
+        records[key] = _run(facts, program)
+    return cast("Record | None", records[key])
+
+
+def _run(facts: Facts, program: ProgramFacts) -> Record | None:
     modules: dict[Path, Module] = {}
 
     def made(path: Path, name: str) -> Module | None:

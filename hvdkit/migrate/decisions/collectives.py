@@ -1,13 +1,12 @@
 """Which collectives of torch.distributed are written with Horovod, and what keeps the others as they are.
 
-HVD501, HVD503, HVD505 and HVD506 carry it out. Gradients that a program averages itself can only stay as they
+HVD501 and HVD503 carry it out. Gradients that a program averages itself can only stay as they
 are where their collectives are written: HVD904 refuses the others.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from hvdkit.dataclass import dataclass
 from hvdkit.migrate import edits
@@ -21,14 +20,12 @@ from hvdkit.migrate.facts.collectives.collectives import (
 from hvdkit.migrate.facts.collectives.narrow_tensors import is_narrow
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.plan import Made, Obstacle
-from hvdkit.migrate.rewrites.collectives import reduced, reduced_copy, same_again, scattered
+from hvdkit.migrate.rewrites.collectives import reduced, reduced_copy, same_again
 from hvdkit.migrate.rewrites.gathers import INTO, gathered
 
 NO_REDUCTION = "Horovod has no such reduction, or it is chosen where it cannot be followed"
 NARROW = "Horovod cannot reduce a tensor of bytes, 16-bit integers or Booleans, and this may be one"
 NEEDED = {"all_gather": {"tensor_list", "tensor"}, "gather": {"tensor"}}
-TENSORS = ("reduce_scatter_tensor", "_reduce_scatter_base")
-SCATTERS = ("Sum", "Average")  # the reductions that Horovod's reducescatter has
 
 
 @dataclass(frozen=True)
@@ -53,14 +50,8 @@ class Decision:
 
 @once
 def all_reduces(facts: Facts) -> list[Decision]:
-    """What becomes of each all_reduce."""
-    return [_all_reduce(facts, call) for call in collectives(facts, "all_reduce")]
-
-
-@once
-def reduces(facts: Facts) -> list[Decision]:
-    """What becomes of each reduce."""
-    return [_reduce(facts, call) for call in collectives(facts, "reduce")]
+    """What becomes of each all_reduce, and of each reduce to one rank."""
+    return [_all_reduce(facts, call) for call in collectives(facts, "all_reduce", "reduce")]
 
 
 @once
@@ -70,20 +61,9 @@ def gathers(facts: Facts) -> list[Decision]:
 
 
 @once
-def reduce_scatters(facts: Facts) -> list[Decision]:
-    """What becomes of each reduce_scatter."""
-    return [_reduce_scatter(facts, call) for call in collectives(facts, "reduce_scatter", *TENSORS)]
-
-
-@once
-def left_as_they_are(facts: Facts) -> dict[ast.Call, Decision]:
-    """The calls that are not written with Horovod."""
-    return {decision.call.node: decision for decision in _all(facts) if decision.left}
-
-
-def _all(facts: Facts) -> Iterator[Decision]:
-    for decisions in (all_reduces, gathers, reduces, reduce_scatters):
-        yield from decisions(facts)
+def written(facts: Facts) -> dict[ast.Call, Decision]:
+    """The calls for which something was decided; all others stay as they are."""
+    return {decision.call.node: decision for decision in (*all_reduces(facts), *gathers(facts))}
 
 
 def _all_reduce(facts: Facts, call: Collective) -> Decision:
@@ -99,14 +79,6 @@ def _all_reduce(facts: Facts, call: Collective) -> Decision:
     return Decision(call, "", edits.attempt(reduced_copy, facts, call, operation), operation, narrow)
 
 
-def _reduce(facts: Facts, call: Collective) -> Decision:
-    operation, problem = _operation(facts, call)
-    problem = call.problem or ("" if "tensor" in call.given else "its tensor was not found") or problem
-    if problem:
-        return Decision(call, problem)
-    return Decision(call, "", edits.attempt(reduced, facts, call, operation), operation or "")
-
-
 def _operation(facts: Facts, call: Collective) -> tuple[str | None, str]:
     """A reduction by Horovod's name, None where it is passed on, and what is wrong with the call."""
     asked = call.given.get("op")
@@ -119,15 +91,3 @@ def _gather(facts: Facts, call: Collective) -> Decision:
     needed = NEEDED.get(call.function, {"output_tensor", "input_tensor"})
     problem = call.problem or ("" if needed <= set(call.given) else "its arguments were not understood")
     return Decision(call, problem, () if problem else edits.attempt(gathered, facts, call))
-
-
-def _reduce_scatter(facts: Facts, call: Collective) -> Decision:
-    operation = reduction(facts, call.names, call.given.get("op"))
-    problem = call.problem
-    if operation not in SCATTERS:
-        problem = problem or "Horovod's reducescatter supports only sum and average"
-    elif not {"output", "input" if call.function in TENSORS else "input_list"} <= set(call.given):
-        problem = problem or "its arguments were not understood"
-    if problem or operation is None:
-        return Decision(call, problem)
-    return Decision(call, "", edits.attempt(scattered, facts, call, operation), operation)

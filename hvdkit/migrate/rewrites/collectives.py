@@ -48,20 +48,6 @@ def reduced_copy(facts: Facts, call: Collective, operation: str) -> list[Edit]:
     return edits.recast(call.names.source, call.whole, [tensor, f".copy_({hvd}.allreduce(", tensor, *how])
 
 
-def scattered(facts: Facts, call: Collective, operation: str) -> list[Edit]:
-    """`output.copy_(hvd.reducescatter(input))`. Raises CannotEdit."""
-    names, out = call.names, call.given["output"]
-    if not same_again(out):
-        raise edits.CannotEdit("its output is an expression that must not be evaluated twice")
-    if "input" in call.given:
-        given = detached(names, call.given["input"])
-    else:
-        given = [f"{_torch(names)}.stack(", call.given["input_list"], ").detach()"]
-    hvd, name = horovod_name(facts, names), names.source.segment(out)
-    parts: list[Part] = [*atom(out), f".copy_({hvd}.reducescatter(", *given, f", op={hvd}.{operation}"]
-    return at_once(call, [*parts, *process_set(call), f").view_as({name}))"])
-
-
 def at_once(call: Collective, parts: Sequence[Part]) -> list[Edit]:
     """Parts in place of the call, its handle gone with every wait on it. Raises CannotEdit.
 
@@ -135,11 +121,3 @@ def _without_gradients(names: Names, node: ast.AST) -> bool:
             if {"torch.no_grad", "torch.inference_mode"} & set(names.qualified(called)):
                 return True
     return False
-
-
-def _torch(names: Names) -> str:
-    """The name under which a file has torch itself."""
-    for name, bindings in names.module.names.items():
-        if any(binding.kind == "import" and binding.qualified == "torch" for binding in bindings):
-            return name
-    raise edits.CannotEdit("the file does not import torch by itself")

@@ -1,4 +1,4 @@
-"""HVD501: all_reduce in place becomes allreduce_ in place, with its reduction written out."""
+"""HVD501: all_reduce and reduce in place become allreduce_ in place, with its reduction written out."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from hvdkit.migrate.catalog.finding import manual, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.decisions.collectives import all_reduces
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.collectives.collectives import collectives, reduction_constants
+from hvdkit.migrate.facts.collectives.collectives import reduction_constants
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
 
 NARROW = "for such a tensor write tensor.copy_(hvd.allreduce(tensor.int(), op=hvd.Sum))"
@@ -21,45 +22,48 @@ ADVICE = "write hvd.allreduce_(tensor, op=hvd.Sum) (in place; Horovod's default 
 def check(facts: Facts) -> Iterator[Finding]:
     for decision in all_reduces(facts):
         names, node, operation = decision.call.names, decision.call.node, decision.operation
+        function = decision.call.function
         if decision.problem:
             advice = ADVICE if decision.narrow is False else NARROW
-            yield manual("HVD501", names, node, f"all_reduce is left: {decision.problem}", advice)
+            yield manual("HVD501", names, node, f"{function} is left: {decision.problem}", advice)
             continue
-        message = f"all_reduce becomes allreduce_, in place as before, op={operation or 'as passed'}"
+        message = f"{function} becomes allreduce_, in place as before, op={operation or 'as passed'}"
+        if function == "reduce":
+            message += ": the other ranks' tensors, undefined under torch, get the result too"
         if decision.narrow:
             message = (
                 f"Horovod cannot reduce a tensor of this type: a copy as integers is reduced, op={operation}"
             )
         yield safe(facts, "HVD501", names, node, message, decision.made)
     for names, constant, operation in reduction_constants(facts):
-        if not _argument(facts, constant):
+        if not _argument(facts, names, constant):
             text = f"{horovod_name(facts, names)}.{operation}"
             message = f"the reduction becomes {text}, where it is passed on"
             yield safe(facts, "HVD501", names, constant, message, edits.replace, names.source, constant, text)
 
 
-def _argument(facts: Facts, node: ast.Attribute) -> bool:
-    """Whether a reduction stands in the collective's call itself, which says it anew."""
-    return any(
-        node is value
-        for call in collectives(
-            facts, "all_reduce", "reduce", "reduce_scatter", "reduce_scatter_tensor", "_reduce_scatter_base"
-        )
-        for value in call.given.values()
-    )
+def _argument(facts: Facts, names: Names, node: ast.Attribute) -> bool:
+    """Whether a reduction is an argument of torch's own call, which is written anew or stays as it is."""
+    call = next((parent for parent in names.ancestors(node) if isinstance(parent, ast.Call)), None)
+    called = facts.flow.qualified(names, call.func) if call is not None else ()
+    return any(name.startswith("torch.distributed.") for name in called)
 
 
 RULE = Rule(
     id="HVD501",
     title="all_reduce becomes allreduce_",
     what=(
-        "Replaces torch.distributed.all_reduce by hvd.allreduce_ with the reduction written out; an "
+        "Replaces torch.distributed.all_reduce and reduce by hvd.allreduce_ with the reduction written out; an "
         "asynchronous one by allreduce_async_, its handle's wait() and is_completed() by hvd.synchronize "
         "and hvd.poll."
     ),
-    why="torch sums in place by default; Horovod averages by default, and allreduce returns a new tensor.",
+    why=(
+        "torch sums in place by default; Horovod averages by default, allreduce returns a new tensor, and "
+        "there is no reduction to one rank."
+    ),
     safety=(
-        "Safe: same tensor, same reduction. For a tensor of bytes, 16-bit integers or Booleans, which "
+        "Safe: same tensor, same reduction; after a reduce, the tensors of the ranks to which torch sends "
+        "nothing have the result too. For a tensor of bytes, 16-bit integers or Booleans, which "
         "Horovod does not reduce, it reduces a copy as integers. Horovod raises on bfloat16 "
         "tensors and on tensors that are not contiguous: cast them first. Groups that are not process "
         "sets, and handles that cannot be followed, are left to you."

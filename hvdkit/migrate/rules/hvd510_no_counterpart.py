@@ -13,6 +13,14 @@ PREFIX = "torch.distributed."
 # What people call -> what to write instead. Sending between two ranks is refused elsewhere.
 ADVICE = {
     "scatter": "broadcast the list with hvd.broadcast_object(list, root_rank=src) and use its item hvd.rank()",
+    "reduce_scatter": "use hvd.reducescatter(tensor, op=hvd.Sum), which returns this rank's part",
+    "reduce_scatter_tensor": "use hvd.reducescatter(tensor, op=hvd.Sum), which returns this rank's part",
+    "_reduce_scatter_base": "use hvd.reducescatter(tensor, op=hvd.Sum), which returns this rank's part",
+    "monitored_barrier": "write hvd.barrier(); HOROVOD_STALL_SHUTDOWN_TIME_SECONDS is its timeout",
+    "all_to_all_single": (
+        "use hvd.alltoall(input), which returns the output; with splits=torch.tensor(sizes, "
+        "dtype=torch.int32) it returns the sizes received, too"
+    ),
     "all_to_all": "join the list with torch.cat, exchange it with hvd.alltoall and splits, and split the result",
     "all_reduce_coalesced": "write hvd.grouped_allreduce_(tensors, op=hvd.Sum)",
     "all_gather_coalesced": "write hvd.grouped_allgather(tensors)",
@@ -25,6 +33,12 @@ ADVICE = {
     "get_group_rank": "ask the process set: process_set.rank()",
     "get_global_rank": "keep the list of ranks that the process set was created from, and index it",
 }
+# torch.distributed.nn's functions pass gradients back, whichever they are.
+WITH_GRADIENTS = (
+    "write hvd.allreduce(tensor, op=hvd.Sum), which sums the gradients, too, or hvd.allgather, which "
+    "averages them in the backward pass where torch sums"
+)
+NO_COLLECTIVES = ("nn.api.", "nn.jit.", "nn.RemoteModule")
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -33,6 +47,9 @@ def check(facts: Facts) -> Iterator[Finding]:
         if name in ADVICE:
             message = f"Horovod has nothing that does what {name} does in one call"
             yield manual("HVD510", site.names, site.node, message, ADVICE[name])
+        elif name.startswith("nn.") and not name.startswith(NO_COLLECTIVES):
+            message = f"{name} passes gradients through the collective"
+            yield manual("HVD510", site.names, site.node, message, WITH_GRADIENTS)
 
 
 RULE = Rule(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.catalog.finding import refused, safe
 from hvdkit.migrate.catalog.rule import AverageAfter, Keep, Rule
-from hvdkit.migrate.decisions.collectives import left_as_they_are
+from hvdkit.migrate.decisions.collectives import written
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.averages.kept_averages import stays
 from hvdkit.migrate.facts.code.library_uses import mentions
@@ -33,12 +33,14 @@ UNLIKE = "Horovod's optimizer, which is faster, was not proven to do the same"
 
 def check(facts: Facts) -> Iterator[Finding]:
     literal = after_backward(facts).files
-    unwritten = left_as_they_are(facts)
+    decided = written(facts)
     for site, problem in _left(facts):
         reason = f"{problem} ({problem.names.place(problem.node)})"
         stays_so = site.names in literal or stays(facts, site)
-        if stays_so and (kept := unwritten.get(site.node)):
-            why = f"{kept.call.function} is left: {kept.left}"
+        decision = decided.get(site.node)
+        left = decision.left if decision is not None else "Horovod does not do that in one call"
+        if stays_so and left:
+            why = f"{site.name.rpartition('.')[2]} is left: {left}"
             message = f"what is done to gradients here would have to stay as it is, and {why}"
             yield refused("HVD904", site.names, site.node, message, WAIT)
             continue

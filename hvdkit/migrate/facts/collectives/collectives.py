@@ -38,17 +38,6 @@ SIGNATURES = {
         "group",
         "group_src",
     ),
-    "reduce_scatter": ("output", "input_list", "op", "group", "async_op"),
-    "reduce_scatter_tensor": ("output", "input", "op", "group", "async_op"),
-    "_reduce_scatter_base": ("output", "input", "op", "group", "async_op"),
-    "all_to_all_single": (
-        "output",
-        "input",
-        "output_split_sizes",
-        "input_split_sizes",
-        "group",
-        "async_op",
-    ),
 }
 
 # torch's ReduceOp -> Horovod's of the same meaning. The bitwise ones and PREMUL_SUM have none.

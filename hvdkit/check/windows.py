@@ -13,7 +13,6 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.models.gradient_reads import GradientUse
 from hvdkit.migrate.facts.models.step_groups import Step
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.optimizers.averaged_by_hand import averages_by_hand
 from hvdkit.migrate.facts.optimizers.step_calls import step_calls
 from hvdkit.migrate.facts.optimizers.written_optimizers import plain_target
 from hvdkit.migrate.index.names import FUNCTIONS, Names
@@ -145,7 +144,7 @@ def first_reader(facts: Facts, window: Window) -> ast.stmt | None:
 
 @once
 def _certain_uses(facts: Facts) -> GradientUse:
-    return GradientUse(facts, averages_by_hand(facts).gone, certain=True)
+    return GradientUse(facts, certain=True)
 
 
 def skips(window: Window) -> bool:

@@ -62,7 +62,7 @@ def moved(make: Any, library: Any, freeze: bool, advice: bool) -> list[bool]:
 @pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 @LIBRARIES
 def test_without_its_gradient_a_parameter_stands_still(make: Any, library: Any) -> None:
-    """HVD201, HVD412 and HVD906 say so."""
+    """HVD201 and HVD906 say so."""
     assert moved(make, library, freeze=False, advice=True) == [False, False]
 
 

@@ -12,7 +12,6 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.coverage.redrawn_weights import drawn_below
 from hvdkit.migrate.facts.models.copied_weights import copies_above
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward
-from hvdkit.migrate.facts.optimizers.averaged_by_hand import averages_by_hand
 from hvdkit.migrate.facts.optimizers.hand_starts import Start
 from hvdkit.migrate.facts.optimizers.reduction_names import prefix
 from hvdkit.migrate.facts.optimizers.start_values import plain_tensors, whole_models, with_the_rest
@@ -40,8 +39,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     }
     broadcast_files = {site.names for site in facts.calls(*words.HVD_BROADCAST)}
     for place in wrap_places(facts):
-        by_hand = any(averages_by_hand(facts).trains(optimizer) for optimizer in place.optimizers)
-        if not (only_single(facts, place.names) or by_hand):
+        if not only_single(facts, place.names):
             continue
         models = frozenset().union(*(optimizer.models for optimizer in place.optimizers))
         if models & sent or place.names in broadcast_files:

@@ -1,4 +1,4 @@
-"""HVD904: gradients that the script reduces itself, in another way than DDP, would be reduced twice."""
+"""HVD904: gradients that the script reduces itself are reduced by it alone, since twice would be wrong."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from collections.abc import Iterator
 from hvdkit.migrate.catalog.finding import refused, safe
 from hvdkit.migrate.catalog.rule import AverageAfter, Keep, Rule
 from hvdkit.migrate.decisions.collectives import written
-from hvdkit.migrate.facts import Facts, Site
-from hvdkit.migrate.facts.averages.kept_averages import stays
+from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.library_uses import mentions
 from hvdkit.migrate.facts.launch.mpi import KINDS, MODULE, mpi, translated
-from hvdkit.migrate.facts.models.gradient_expressions import NotAveraged
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward
-from hvdkit.migrate.facts.optimizers.averaged_by_hand import averages_by_hand
+from hvdkit.migrate.facts.optimizers.hand_averages import averages_nothing_else, hand_averages
 from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
@@ -24,41 +22,40 @@ ADVICE = (
     "hvd.allgather_object) and run hvdkit migrate again"
 )
 STAYS = "what is done to gradients here stays as it is, and no Horovod optimizer averages them as well"
+FASTER = (
+    "every rank waits here for the gradients, while hvd.DistributedOptimizer would send the first ones during "
+    "backward(): for that, wrap the model in DistributedDataParallel instead, and run hvdkit migrate again"
+)
 WAIT = (
     "reduce gradients in calls that wait (or whose handle's wait() is in the same function), or wrap "
     "the model in DistributedDataParallel instead, and run hvdkit migrate again"
 )
-UNLIKE = "Horovod's optimizer, which is faster, was not proven to do the same"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
     literal = after_backward(facts).files
     decided = written(facts)
-    for site, problem in _left(facts):
-        reason = f"{problem} ({problem.names.place(problem.node)})"
-        stays_so = site.names in literal or stays(facts, site)
+    for site in hand_averages(facts):
         decision = decided.get(site.node)
         left = decision.left if decision is not None else "Horovod does not do that in one call"
-        if stays_so and left:
+        stays = site.names in literal or averages_nothing_else(facts, site)
+        if stays and left:
             why = f"{site.name.rpartition('.')[2]} is left: {left}"
             message = f"what is done to gradients here would have to stay as it is, and {why}"
             yield refused("HVD904", site.names, site.node, message, WAIT)
-            continue
-        if stays_so:
-            yield safe(facts, "HVD904", site.names, site.node, STAYS, tuple).knowing(f"{UNLIKE}: {reason}")
-            continue
-        function = site.names.function(site.node)
-        where = getattr(function, "name", "") or "this loop"
-        message = (
-            f"gradients are averaged by hand in {where}, where hvd.DistributedOptimizer averages them too, "
-            f"and it is not proven that both do the same: {reason}"
-        )
-        advice = (
-            f"remove {where} and its calls (or wrap the model in DistributedDataParallel instead) "
-            "and run hvdkit migrate again; where it leaves a sum, the average is smaller by the number of "
-            "ranks"
-        )
-        yield refused("HVD904", site.names, site.node, message, advice)
+        elif stays:
+            yield safe(facts, "HVD904", site.names, site.node, STAYS, tuple).knowing(FASTER)
+        else:
+            where = getattr(site.names.function(site.node), "name", "") or "this loop"
+            message = (
+                f"gradients are averaged by hand in {where}, where hvd.DistributedOptimizer averages them too"
+            )
+            advice = (
+                f"remove {where} and its calls (or wrap the model in DistributedDataParallel instead) "
+                "and run hvdkit migrate again; where it leaves a sum, the average is smaller by the number of "
+                "ranks"
+            )
+            yield refused("HVD904", site.names, site.node, message, advice)
     yield from _beside_mpi(facts)
 
 
@@ -76,28 +73,14 @@ def _beside_mpi(facts: Facts) -> Iterator[Finding]:
             yield refused("HVD904", names, node, message, ADVICE)
 
 
-def _left(facts: Facts) -> Iterator[tuple[Site, NotAveraged]]:
-    """What cannot be proven, and what can but is not to be rewritten."""
-    yield from averages_by_hand(facts).problems
-    for rule, found in (
-        ("HVD208", averages_by_hand(facts).hookings),
-        ("HVD412", averages_by_hand(facts).averagings),
-    ):
-        for one in () if facts.options.allows(rule) else found:
-            yield one.site, NotAveraged(one.site.names, one.site.node, f"{rule} is switched off")
-
-
 RULE = Rule(
     id="HVD904",
     title="hand-written gradient reductions stay, or are refused",
     what=(
-        "Where a program reduces gradients itself in a way that is not proven equal to DDP's (a sum "
-        "that is not divided, some of the parameters, a group of ranks, compression, one reduction "
-        "for several backward passes), keeps all of that, as Horovod collectives, wraps no optimizer, and "
-        "reports it. Refuses the program where that is not possible: where it shares its optimizer with one "
+        "Where a program reduces gradients itself, as PyTorch's tutorial does with average_gradients(model), "
+        "keeps all of that, as Horovod collectives, wraps no optimizer, and reports it. Refuses the program where that is not possible: where it shares its optimizer with one "
         "that has no ranks, or HVD416 is switched off. Also refuses programs whose ranks communicate "
-        "through mpi4py in a way that HVD512 does not rewrite. HVD208 and HVD412 migrate averages equal to "
-        "DDP's to Horovod's optimizer."
+        "through mpi4py in a way that HVD512 does not rewrite."
     ),
     why=(
         "Horovod's optimizer starts to reduce each gradient during the backward pass. A hand-written "

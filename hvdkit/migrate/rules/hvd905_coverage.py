@@ -14,7 +14,6 @@ from hvdkit.migrate.facts.coverage.trained_wraps import others_beside, trained_w
 from hvdkit.migrate.facts.coverage.untrained_wraps import without_optimizers
 from hvdkit.migrate.facts.models.weight_updates import copied_gradients
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward
-from hvdkit.migrate.facts.optimizers.averaged_by_hand import averages_by_hand
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.before_steps import before_steps
 from hvdkit.migrate.facts.optimizers.mixed_steps import stepped_by_hand_too
@@ -90,9 +89,6 @@ def check(facts: Facts) -> Iterator[Finding]:
 def _not_wrapped(facts: Facts) -> Iterator[Finding]:
     """Optimizers of DDP's models that the rule for them leaves to the person."""
     trained = {id(o.node): o for _, _, optimizers in trained_wraps(facts) for o in optimizers}
-    trained.update(
-        (id(o.node), o) for o in averaging_optimizers(facts) if averages_by_hand(facts).concerns(o)
-    )
     if not trained:
         return
     left = {decision.place.call: decision for decision in optimizer_wraps(facts) if not decision.wrapped}

@@ -10,7 +10,6 @@ from hvdkit.migrate.catalog.rule import AverageAfter, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.models.freezing import Switch, switches
 from hvdkit.migrate.facts.models.wraps import STAND_STILL, find_wraps
-from hvdkit.migrate.facts.optimizers.averaged_by_hand import averages_by_hand
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.wrap_order import above_wrap, late_groups, made_anew_below
 from hvdkit.migrate.facts.optimizers.wrap_places import wrap_places
@@ -33,7 +32,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         for optimizer in averaging_optimizers(facts)
         if "single" in kinds_of(facts, optimizer.names)
     ]
-    wrapped = averages_by_hand(facts).models.union(*(wrap.models for wrap in find_wraps(facts)), *alone)
+    wrapped = frozenset().union(*(wrap.models for wrap in find_wraps(facts)), *alone)
     for late in found:
         if late.value is False or not (late.training or _after(facts, late)):
             continue

@@ -8,13 +8,11 @@ from collections.abc import Iterator
 from hvdkit.migrate.index.names import FUNCTIONS, children
 
 
-def walk_here(node: ast.AST, apart: frozenset[ast.AST] = frozenset()) -> Iterator[ast.AST]:
-    """A node and what runs with it: functions defined inside, and what stands apart, are left out."""
+def walk_here(node: ast.AST) -> Iterator[ast.AST]:
+    """A node and what runs with it: functions defined inside are left out."""
     waiting = [node]
     while waiting:
         part = waiting.pop()
-        if part in apart:
-            continue
         yield part
         if part is node or not isinstance(part, (*FUNCTIONS, ast.ClassDef)):
             waiting += children(part)

@@ -1,9 +1,9 @@
-"""Functions and classes of the project that nothing mentions, or nothing but calls that go."""
+"""Functions and classes of the project that nothing mentions."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import Union
 
 from hvdkit.migrate.facts.facts import Facts
@@ -36,27 +36,6 @@ def outermost(names: Names, node: ast.AST) -> Definition | None:
     return definition
 
 
-def unused_without(facts: Facts, names: Names, function: ast.FunctionDef, gone: Collection[ast.Call]) -> bool:
-    """Whether a module's function is no longer used, its imports included, when calls of it are gone."""
-    if names.parents[function] is not names.source.tree or function.decorator_list:
-        return False
-    if facts.project.taken_where_passed_over(names.source.path, function.name):
-        return False
-    called = {call.func for call in gone}
-    calling: set[Names] = set()
-    importing: set[Names] = set()
-    for where, node in mentions_of(facts, names, function):
-        if isinstance(node, ast.alias):
-            importing.add(where)
-            if node.asname or not _goes(where, node):
-                return False
-        elif node in called:
-            calling.add(where)
-        else:
-            return False
-    return importing <= calling
-
-
 def mentions_of(facts: Facts, names: Names, definition: Definition) -> Iterator[tuple[Names, ast.AST]]:
     """Every place where the name of a function or class stands, its own body and strings in it left out."""
     inside = set(names.walk(definition))
@@ -67,9 +46,3 @@ def mentions_of(facts: Facts, names: Names, definition: Definition) -> Iterator[
         for use in (*where.uses.get(name, ()), *where.attributes.get(name, ()), *where.texts.get(name, ())):
             if use not in inside:
                 yield where, use
-
-
-def _goes(names: Names, alias: ast.alias) -> bool:
-    """Whether an import goes when its name is no longer used."""
-    plain = names.parents[names.parents[alias]] is names.source.tree
-    return plain and names.source.path.name != "__init__.py" and "__all__" not in names.module.names

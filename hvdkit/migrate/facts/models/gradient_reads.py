@@ -26,19 +26,17 @@ MAX_CALLS = 4
 class GradientUse:
     """Asked for single statements; the project's own functions are looked into.
 
-    certain: a library's function that is merely given parameters does not count. apart: statements that go,
-    and so do not look.
+    certain: a library's function that is merely given parameters does not count.
     """
 
-    def __init__(self, facts: Facts, apart: frozenset[ast.AST], certain: bool = False) -> None:
+    def __init__(self, facts: Facts, certain: bool = False) -> None:
         self._facts = facts
         self._certain = certain
-        self._apart = apart
         self._functions: dict[ast.AST, bool] = {}
 
     def looked_at(self, names: Names, node: ast.AST, depth: int = 0) -> bool:
         """Whether running a node reads or writes a `.grad`, or hands parameters to somebody who may."""
-        return any(self._looks(names, part, depth) for part in walk_here(node, self._apart))
+        return any(self._looks(names, part, depth) for part in walk_here(node))
 
     def _looks(self, names: Names, node: ast.AST, depth: int) -> bool:
         if isinstance(node, ast.Attribute):

@@ -35,10 +35,12 @@ from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
 from hvdkit.migrate.facts.programs.reached_code import run_by_nobody, runs_in
 from hvdkit.migrate.facts.programs.training_paths import training_paths
-from hvdkit.migrate.index.names import Names
+from hvdkit.migrate.index.names import LOOPS, Names
 from hvdkit.migrate.project.files import does_more_than_define
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import is_on, keyword
+
+_COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp)
 
 
 @dataclass(frozen=True)
@@ -210,9 +212,9 @@ def averaged_below(facts: Facts, names: Names, call: ast.Call) -> bool:
     """Whether gradients are averaged right below a backward pass, as HVD416 writes it."""
     below = edits.following(names, _statement(names, call)[0])
     return below is not None and any(
-        _sends_gradients(facts, names, inside)
+        _averages_gradients(facts, names, inside)
         or any(
-            _sends_gradients(facts, where, deeper)
+            _averages_gradients(facts, where, deeper)
             for where, function in facts.flow.functions(names, inside)
             for deeper in where.calls_in(function)
         )
@@ -220,9 +222,24 @@ def averaged_below(facts: Facts, names: Names, call: ast.Call) -> bool:
     )
 
 
-def _sends_gradients(facts: Facts, names: Names, call: ast.Call) -> bool:
+def _averages_gradients(facts: Facts, names: Names, call: ast.Call) -> bool:
+    """Whether a call averages the gradient of each parameter that has one, as a loop goes over them."""
     given = any(isinstance(part, ast.Attribute) and part.attr == "grad" for part in call.args)
-    return given and not words.HVD_IN_PLACE.isdisjoint(facts.flow.qualified(names, call.func))
+    if not given or words.HVD_IN_PLACE.isdisjoint(facts.flow.qualified(names, call.func)):
+        return False
+    if not words.HVD_AVERAGE & facts.flow.qualified(names, keyword(call, "op") or call.func):
+        return False
+    loop = next(
+        p for p in names.ancestors(call) if isinstance(p, (*LOOPS, ast.If, *_COMPREHENSIONS, ast.Module))
+    )
+    tests = [test for each in getattr(loop, "generators", ()) for test in each.ifs]
+    return not isinstance(loop, ast.If) and all(_asks_for_gradient(test) for test in tests)
+
+
+def _asks_for_gradient(test: ast.expr) -> bool:
+    """`p.grad is not None`."""
+    left = test.left if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.IsNot) else None
+    return isinstance(left, ast.Attribute) and left.attr == "grad"
 
 
 def _run_passes(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.Call]]:

@@ -234,7 +234,7 @@ def _place(facts: Facts, names: Names, step: ast.Call) -> ast.stmt:
     Above the first backward pass gradients may be looked at where each round ends with a step: what is left
     there are the averages of the round before.
     """
-    gradients = GradientUse(facts, frozenset())
+    gradients = GradientUse(facts)
     found = names.statement(step)
     if not isinstance(found, ast.Expr):
         raise NoPlace("its step is part of another statement")

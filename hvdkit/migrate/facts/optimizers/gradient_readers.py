@@ -1,4 +1,4 @@
-"""Which functions of a project look at gradients, but for what averages them by hand and goes."""
+"""Which functions of a project look at gradients."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ import ast
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.gradient_reads import GradientUse
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.optimizers.averaged_by_hand import averages_by_hand
 from hvdkit.migrate.index.names import Names
 
 
 @once
 def gradient_use(facts: Facts) -> GradientUse:
-    """What looks at gradients, of all that stays."""
-    return GradientUse(facts, averages_by_hand(facts).gone)
+    """What looks at gradients, with the functions that were looked into."""
+    return GradientUse(facts)
 
 
 def names_reader(facts: Facts, names: Names, function: ast.expr) -> bool:

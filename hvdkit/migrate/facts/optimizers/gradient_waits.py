@@ -9,7 +9,6 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.gradient_reads import GradientUse
 from hvdkit.migrate.facts.models.step_groups import Backward, Group, Step
-from hvdkit.migrate.facts.optimizers.averaged_by_hand import averages_by_hand
 from hvdkit.migrate.facts.optimizers.steps import steps_of
 from hvdkit.migrate.facts.optimizers.written_optimizers import optimizer_names
 from hvdkit.migrate.index.names import FUNCTIONS, Binding, Names
@@ -38,7 +37,7 @@ def waiting_place(facts: Facts, backward: Backward, group: Group) -> tuple[Names
 
 def looked_at_before(facts: Facts, backward: Backward) -> ast.stmt | None:
     """What looks at gradients below a backward pass in its function, where only the caller can wait."""
-    names, looks = backward.names, GradientUse(facts, averages_by_hand(facts).gone, certain=True)
+    names, looks = backward.names, GradientUse(facts, certain=True)
     child: ast.AST = names.statement(backward.call)
     for parent in names.ancestors(child):
         if isinstance(child, ast.stmt):

@@ -1,4 +1,4 @@
-"""Whether an optimizer's gradients were averaged, by DDP or by hand: only then does Horovod's do the same."""
+"""Whether an optimizer's gradients were averaged by DDP: only then does Horovod's do the same."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.model_parts import is_attribute_of, were_built_from
 from hvdkit.migrate.facts.models.wraps import find_wraps
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.optimizers.averaged_by_hand import averages_by_hand
 from hvdkit.migrate.facts.optimizers.wrap_places import WrapPlace
 from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.index.names import Names
@@ -48,11 +47,7 @@ def never_averaged(facts: Facts, place: WrapPlace) -> str:
 def _wrapped(facts: Facts) -> frozenset[Value] | None:
     """The models whose gradients are averaged; None where nothing is known to average."""
     wraps = find_wraps(facts)
-    return (
-        averages_by_hand(facts).models.union(*(wrap.models for wrap in wraps))
-        if wraps or averages_by_hand(facts).models
-        else None
-    )
+    return frozenset().union(*(wrap.models for wrap in wraps)) if wraps else None
 
 
 def _in_wrapped(

@@ -1,1 +1,0 @@
-"""Gradients that a program averages itself: statements, hooks, collectives."""

@@ -147,29 +147,6 @@ def test_an_optimizer_that_is_made_again_for_the_same_model(tmp_path: Path) -> N
 
 
 @pytest.mark.launch
-@pytest.mark.parametrize("copies", [(), ("--copies",)], ids=["parameters", "copies"])
-def test_ranks_that_talk_through_mpi4py_say_the_same_through_horovod(
-    copies: tuple[str, ...], tmp_path: Path
-) -> None:
-    before = run([*MPIRUN, str(PROGRAMS / "talking" / "train.py"), *copies], tmp_path / "mpi")
-    # The name of what each rank writes holds its rank, which goes through a parameter.
-    rows = ("files are written by rank 0 only: every rank writes at records.py:24",)
-    script = migrated("talking", tmp_path, open_rows=rows)
-    assert not any("mpi4py import" in file.read_text() for file in script.parent.glob("*.py"))
-    after = run([*HOROVODRUN, str(script), *copies], tmp_path / "horovod")
-    lines, (size, seen, most, ranks, weights) = before[0]
-    assert (size, seen, most, ranks) == (2, 8, 1.0, [{"rank": 0}, {"rank": 1}])
-    assert [*lines[0], *lines[1]] == ["loss", "loss"] and before[1][0] == [{}, {}]  # means on rank 0 alone
-    assert before[1][1][-1] == weights and after[1][1][-1] == after[0][1][-1]
-    for old, new in zip(before, after):
-        assert new[1][:-1] == old[1][:-1]
-        # Of two microbatches DDP averages the sum, this adds up averages: in float32 6e-8 apart.
-        assert [*map(pytest.approx, old[0])] == new[0]
-        flat = [[number for values in run[1][-1] for number in values] for run in (old, new)]
-        assert flat[1] == pytest.approx(flat[0], abs=1e-6)
-
-
-@pytest.mark.launch
 def test_optimizers_that_are_made_by_name_get_averages_before_their_steps(tmp_path: Path) -> None:
     before = run([sys.executable, str(PROGRAMS / "named" / "train.py")], tmp_path / "torch")
     rows = (

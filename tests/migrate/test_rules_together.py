@@ -307,19 +307,6 @@ def test_a_library_in_its_own_repository_makes_an_optimizer_with_each_call(tmp_p
     assert "second.synchronize()" not in file.after
 
 
-def test_an_address_that_ranks_agree_on_through_mpi4py_goes_with_what_asks_for_it(tmp_path: Path) -> None:
-    text = """\
-        import os
-        import torch.distributed as dist
-        from mpi4py import MPI
-
-        def setup(host):
-            os.environ["MASTER_ADDR"] = MPI.COMM_WORLD.bcast(host, root=0)
-            dist.init_process_group("gloo")
-        """
-    assert migrated(tmp_path, text) == "import horovod.torch as hvd\n\ndef setup(host):\n    hvd.init()\n"
-
-
 STARTER = """\
 import os
 import shutil

@@ -93,28 +93,6 @@ def test_a_schedule_that_distributed_programs_share(tmp_path: Path) -> None:
     assert places == [("schedule", 7, "MANUAL"), ("train", 5, "SUGGESTED")]
 
 
-RESUMED = """\
-import torch
-import torch.distributed as dist
-from mpi4py import MPI
-
-def load(path):
-    data = open(path, "rb").read() if MPI.COMM_WORLD.Get_rank() == 0 else None
-    return MPI.COMM_WORLD.bcast(data)
-
-dist.init_process_group("gloo")
-{test}data = load("model.pt")
-"""
-
-
-def test_a_broadcast_that_rank_0_alone_comes_to(tmp_path: Path) -> None:
-    """Under mpi4py a short one passes, and the others take it for what they are sent next."""
-    text = RESUMED.format(test="if dist.get_rank() == 0:\n    ")
-    told_of = [finding.advice for finding in told(tmp_path, "HVD512", train=text) if finding.advice]
-    assert len(told_of) == 1 and "only rank 0 gets here from train.py:11" in told_of[0]
-    assert not any(finding.advice for finding in told(tmp_path, "HVD512", train=RESUMED.format(test="")))
-
-
 LAID_OUT = """\
 import torch
 

@@ -10,7 +10,6 @@ from hvdkit.migrate.catalog.finding import manual, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.environment import DEFAULTS
-from hvdkit.migrate.facts.launch.mpi import mpi, translated
 from hvdkit.migrate.facts.launch.ranks import (
     JOBS,
     NODE_LISTS,
@@ -32,7 +31,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         if "ddp" not in kinds_of(facts, names):
             continue
         for statement, variable in environment_stores(names, *DEFAULTS):
-            if _plain(facts, statement):
+            if _plain(statement):
                 message = f"{variable} is not used: Horovod's launcher connects the processes"
                 yield safe(facts, "HVD109", names, statement, message, edits.delete, names, statement)
         for node, variable, _ in environment_accesses(names, *DEFAULTS):
@@ -79,8 +78,8 @@ def _asks_strictly(names: Names, node: ast.AST) -> bool:
     return any(names.function(call) is function for method in STRICT for call in names.calls.get(method, ()))
 
 
-def _plain(facts: Facts, statement: ast.stmt) -> bool:
-    """Whether nothing but the assignment is lost with a statement, and what mpi4py sends for it."""
+def _plain(statement: ast.stmt) -> bool:
+    """Whether nothing but the assignment is lost with a statement."""
     value = statement.value if isinstance(statement, (ast.Assign, ast.Expr)) else None
     if isinstance(statement, ast.Assign) and len(statement.targets) > 1:
         return False
@@ -88,11 +87,9 @@ def _plain(facts: Facts, statement: ast.stmt) -> bool:
     calls = [part for part in parts if isinstance(part, ast.Call)]
     if isinstance(statement, ast.Expr):
         calls = [call for call in calls if call is not value]
-    sent = {talk.node for talk in mpi(facts).talks if talk.does == "bcast" and translated(facts, talk.names)}
     harmless = all(
         (isinstance(call.func, ast.Name) and call.func.id in ("str", "int", "repr"))
         or (isinstance(call.func, ast.Attribute) and call.func.attr == "format")
-        or call in sent
         for call in calls
     )
     return harmless and not any(isinstance(part, ast.NamedExpr) for part in parts)
@@ -118,7 +115,7 @@ RULE = Rule(
     why="horovodrun handles rendezvous differently, and sets neither variable.",
     safety=(
         "Safe: only init_process_group used them. A value that comes from a call is left: the call may do "
-        "more. What mpi4py broadcasts for either is removed on all ranks, where HVD512 rewrites the program."
+        "more."
     ),
     check=check,
     changes=(

@@ -5,18 +5,23 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from hvdkit.migrate.catalog.finding import refused, safe
+from hvdkit.migrate.catalog.finding import manual, refused, safe
 from hvdkit.migrate.catalog.rule import AverageAfter, Keep, Rule
 from hvdkit.migrate.decisions.collectives import written
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.library_uses import mentions
-from hvdkit.migrate.facts.launch.mpi import KINDS, MODULE, mpi, translated
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward
 from hvdkit.migrate.facts.optimizers.hand_averages import averages_nothing_else, hand_averages
 from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
 
+ALONE = "mpi4py knows the ranks only where MPI started them: under horovodrun with Gloo, each process is rank 0 of 1 here"
+UNDER_MPI = (
+    "start the job with horovodrun --mpi, or write Horovod's calls: hvd.rank(), hvd.size(), hvd.barrier(), "
+    "hvd.broadcast_object(value, root_rank=0), hvd.allgather_object(value)"
+)
+OWN_RANKS = "mpi4py communicates between the ranks next to what Horovod would send"
 ADVICE = (
     "write its calls with torch.distributed or Horovod (bcast is hvd.broadcast_object, gather is "
     "hvd.allgather_object) and run hvdkit migrate again"
@@ -60,17 +65,16 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 
 def _beside_mpi(facts: Facts) -> Iterator[Finding]:
-    """mpi4py's talk, where not all of it becomes Horovod's."""
-    told: dict[ast.AST, tuple[Names, str]] = {
-        node: (names, "") for names, node, _, _ in mentions(facts, (f"{MODULE}.",))
-    }
-    told.update({problem.node: (problem.names, problem.reason) for problem in mpi(facts).problems})
-    for node, (names, reason) in told.items():
-        kinds = kinds_of(facts, names) & KINDS
-        if kinds and not translated(facts, names):
-            beside = "torch.distributed" if "ddp" in kinds else "what Horovod would send"
-            message = f"mpi4py communicates between the ranks next to {beside}{reason and f': {reason}'}"
-            yield refused("HVD904", names, node, message, ADVICE)
+    """The first use of mpi4py in each file of a program that Horovod would start."""
+    first: dict[Names, ast.AST] = {}
+    for names, node, _, _ in mentions(facts, ("mpi4py.MPI.",)):
+        first.setdefault(names, node)
+    for names, node in first.items():
+        kinds = kinds_of(facts, names)
+        if "single" in kinds:
+            yield refused("HVD904", names, node, OWN_RANKS, ADVICE)
+        elif "ddp" in kinds:
+            yield manual("HVD904", names, node, ALONE, UNDER_MPI)
 
 
 RULE = Rule(
@@ -79,8 +83,8 @@ RULE = Rule(
     what=(
         "Where a program reduces gradients itself, as PyTorch's tutorial does with average_gradients(model), "
         "keeps all of that, as Horovod collectives, wraps no optimizer, and reports it. Refuses the program where that is not possible: where it shares its optimizer with one "
-        "that has no ranks, or HVD416 is switched off. Also refuses programs whose ranks communicate "
-        "through mpi4py in a way that HVD512 does not rewrite."
+        "that has no ranks, or HVD416 is switched off. Also refuses programs without "
+        "torch.distributed whose ranks communicate through mpi4py, and marks mpi4py in the others."
     ),
     why=(
         "Horovod's optimizer starts to reduce each gradient during the backward pass. A hand-written "

@@ -12,7 +12,6 @@ from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.launch.launch_order import Order
 from hvdkit.migrate.facts.launch.launch_reach import launch_reach
 from hvdkit.migrate.facts.launch.launch_settings import settings
-from hvdkit.migrate.facts.launch.mpi import mpi, translated
 from hvdkit.migrate.facts.launch.ranks import environment_reads, gathered_reads, launch_tests
 from hvdkit.migrate.facts.models.wraps import find_wraps
 from hvdkit.migrate.facts.once import once
@@ -41,7 +40,6 @@ def init_order(facts: Facts) -> Order:
         for site in facts.calls("torch.distributed.is_torchelastic_launched")
         if "ddp" in kinds_of(facts, site.names)
     ]
-    needs += [(talk.names, talk.node) for talk in mpi(facts).talks if translated(facts, talk.names)]
     if launch_of(facts).inits:
         asking = [(optimizer.names, optimizer.node) for optimizer in averaging_optimizers(facts)]
         asking += [(wrap.names, wrap.node) for wrap in find_wraps(facts)]

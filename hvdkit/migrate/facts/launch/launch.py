@@ -16,7 +16,6 @@ from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.code.launch_options import Option, Options
 from hvdkit.migrate.facts.code.own_dicts import constructed_with, is_dict, unpacked_into
 from hvdkit.migrate.facts.facts import Facts, Site
-from hvdkit.migrate.facts.launch.mpi import mpi_reads
 from hvdkit.migrate.facts.launch.ranks import QUESTIONS, constant, environment_reads, launch_tests
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.launched_processes import leads_to_init, processes, repeats
@@ -218,11 +217,8 @@ class Launch:
 
     @cached_property
     def reads(self) -> dict[ast.AST, str]:
-        """Reads of the launcher's variables, and questions to mpi4py -> Horovod's function."""
-        asked: dict[ast.AST, str] = {talk.node: talk.does for talk in mpi_reads(self._facts)}
-        for names in self._facts.files:
-            asked.update({read.node: read.function for read in environment_reads(names)})
-        return asked
+        """Reads of the launcher's variables -> Horovod's function."""
+        return {read.node: read.function for names in self._facts.files for read in environment_reads(names)}
 
     @cached_property
     def tests(self) -> dict[ast.AST, bool]:

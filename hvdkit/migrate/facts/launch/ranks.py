@@ -13,7 +13,6 @@ from hvdkit.migrate.edits import following
 from hvdkit.migrate.facts.code.commands import starts_launcher
 from hvdkit.migrate.facts.code.environment import DEFAULTS, ENVIRONMENT, is_environment, is_gathered
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.facts.launch.mpi import WORLD, mpi_reads
 from hvdkit.migrate.index.names import COMPREHENSIONS, Names
 
 QUESTIONS = {
@@ -73,14 +72,12 @@ class LaunchTest:
 
 
 def rank_reads(facts: Facts) -> Iterator[RankRead]:
-    """Every read, in the environment, from torch.distributed or mpi4py, of a rank or a size."""
+    """Every read, in the environment and from torch.distributed, of a rank or a size."""
     for names in facts.files:
         yield from _environment(names)
     for site in facts.calls(*QUESTIONS):
         if not site.node.args and not site.node.keywords:
             yield RankRead(site.names, site.node, QUESTIONS[site.name], True, site.name)
-    for talk in mpi_reads(facts):
-        yield RankRead(talk.names, talk.node, talk.does, True, WORLD)
 
 
 def environment_reads(names: Names) -> Iterator[RankRead]:

@@ -1,4 +1,4 @@
-# Reported: two libraries know the ranks, and one of them would go
+# Changed: Under Gloo mpi4py takes each process for a job of one, and under MPI it is right.
 
 import torch.distributed as dist
 from mpi4py import MPI

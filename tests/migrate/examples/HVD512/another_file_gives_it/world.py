@@ -1,4 +1,0 @@
-import torch
-from mpi4py import MPI
-
-everyone = MPI.COMM_WORLD

@@ -9,6 +9,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.catalog.finding import manual, needed, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.files.texts import text_block
 from hvdkit.migrate.facts.files.vocabulary import DUMPS, OPEN
 from hvdkit.migrate.facts.files.writers import (
     Writer,
@@ -20,9 +21,6 @@ from hvdkit.migrate.facts.init.init_order import written_by_starter
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.facts.programs.reached_code import only_single, started, trained_by
-from hvdkit.migrate.facts.write_only.kept_files import kept_statement
-from hvdkit.migrate.facts.write_only.opened_everywhere import opened_everywhere
-from hvdkit.migrate.facts.write_only.texts import text_block
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rewrites.collectives import fresh
@@ -35,9 +33,9 @@ def check(facts: Facts) -> Iterator[Finding]:
         kinds = kinds_of(facts, names)
         if writer.log or "horovod" in kinds or not kinds & {"ddp", "single"}:
             continue
-        statement = whole_statement(facts, writer) or kept_statement(facts, writer)
-        if statement is None and (text_block(facts, writer) or opened_everywhere(facts, writer)):
-            continue  # HVD607, HVD610
+        statement = whole_statement(facts, writer)
+        if statement is None and text_block(facts, writer):
+            continue  # HVD607
         running = started(facts, names, writer.node) if statement is not None else {False}
         if statement is not None and running != {False}:
             # What nobody is seen to call may be called by hand, where Horovod does not run.
@@ -103,18 +101,16 @@ RULE = Rule(
         "Puts a torch.save, torch.jit.save, torch.onnx.export, save_image, numpy.save, save_npz, "
         "OmegaConf.save, or what figures of matplotlib and plotly write, that every rank would run under "
         "`if hvd.rank() == 0:`, and a json, pickle or yaml dump that is the last thing a program does; also "
-        "a copy of a file that the same function saves, of Python source, or under a name that "
-        "appears nowhere else. The same holds for sounds, images written by cv2, imageio or PIL, and "
-        "pandas tables, where nothing reads the folder. Tests of the rank around it, above it, in its "
-        "callers and decorators count."
+        "a copy of a file that the same function saves, or of Python source. Other copies, sounds, images "
+        "written by cv2, imageio or PIL, and pandas tables are left to you. Tests of the rank around it, "
+        "above it, in its callers and decorators count."
     ),
     why="N processes that write the same file at once corrupt it.",
     safety=(
         "Safe in a single-process script: the weights are the same on all ranks. Needed in a DDP "
-        "script, where every rank already wrote, and for copies, sounds, images and tables. "
-        "Where an argument calls the script's own functions that do more than compute a "
-        "result, all ranks still compute it; several such arguments are left to you, and so are sounds, "
-        "images or tables whose folder may be read, and h5py files."
+        "script, where every rank already wrote, and for copies. Where an argument calls the script's own functions that do more than compute a "
+        "result, all ranks still compute it; several such arguments are left to you, and so are "
+        "h5py files."
     ),
     check=check,
     changes=(

@@ -1,9 +1,11 @@
+# Reported: whether something reads the folder of the pictures is not known
+# Options: --suggested
+
 import glob
 import os
 import cv2
 import pandas as pd
 import soundfile as sf
-import horovod.torch as hvd
 import torch
 from PIL import Image
 
@@ -23,18 +25,14 @@ class Trainer:
             loss = net(x).sum()
             loss.backward()
             optimizer.step()
-            if hvd.rank() == 0:
-                cv2.imwrite(os.path.join(self.out, "seen", "%d.png" % epoch), x.numpy())
-                Image.fromarray(x.numpy()).save(f"{self.out}/seen/{epoch}.jpg")
+            cv2.imwrite(os.path.join(self.out, "seen", "%d.png" % epoch), x.numpy())
+            Image.fromarray(x.numpy()).save(f"{self.out}/seen/{epoch}.jpg")
         table = self.out + "/losses.csv"
-        if hvd.rank() == 0:
-            pd.DataFrame(losses).to_csv(table, index=False)
+        pd.DataFrame(losses).to_csv(table, index=False)
         print("losses are in", table)
         path = os.path.join(self.out, "first.wav")
-        if hvd.rank() == 0:
-            sf.write(path, x, 16000)
+        sf.write(path, x, 16000)
         path = os.path.join(self.out, "last.wav")
-        if hvd.rank() == 0:
-            sf.write(path, y, 16000)
+        sf.write(path, y, 16000)
 
 Trainer(args.out).train()

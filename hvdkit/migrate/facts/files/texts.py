@@ -235,13 +235,6 @@ def is_read(facts: Facts, names: Names, writer: ast.AST, path: ast.expr, depth: 
     )
 
 
-def is_named(facts: Facts, names: Names, path: ast.expr) -> bool:
-    """Whether a path has the name of a file in it: where else that stands, `is_read` finds."""
-    made_of = [path, *_constants_given(facts, names, path)]
-    texts = [part.value for one in made_of for part in ast.walk(one) if isinstance(part, ast.Constant)]
-    return any(isinstance(text, str) and "." in _base(text).strip(".") for text in texts)
-
-
 def _constants_given(facts: Facts, names: Names, path: ast.expr) -> list[ast.expr]:
     """The texts that parameters in a path, and in what its variables are made of, are given."""
     found: list[ast.expr] = []

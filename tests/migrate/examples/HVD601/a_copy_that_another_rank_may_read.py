@@ -1,4 +1,4 @@
-# Changed: A copy whose name stands nowhere else in the program. HVD101 puts hvd.init() above the call.
+# Reported: a copy that another rank may read
 # Options: --suggested
 
 import shutil

@@ -1,1 +1,0 @@
-"""Files that are written for a person, and statements that only write them."""

@@ -184,12 +184,3 @@ def test_steps_in_no_sync_stay_each_ranks_own(tmp_path: Path) -> None:
     assert "DistributedOptimizer" not in script.read_text()
     assert run([*HOROVODRUN, str(script)], tmp_path / "horovod") == before
     assert before[0] != before[1]
-
-
-@pytest.mark.launch
-def test_a_file_in_the_middle_of_an_evaluation_is_whole_when_all_ranks_read_it(tmp_path: Path) -> None:
-    script = migrated("answers", tmp_path, "--suggested")
-    assert "else os.devnull" in script.read_text()
-    done = ended([*HOROVODRUN, str(script), str(tmp_path)], tmp_path / "horovod")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert len((tmp_path / "answers.txt").read_text().splitlines()) == 1000

@@ -53,6 +53,7 @@ FRAMEWORKS = {
     "fastai's distributed module": ("fastai.distributed.",),
     "timm's task": (TASKS,),
     "BytePS": ("byteps.",),
+    "DGL's launcher, with the servers that hold the graph,": ("dgl.distributed.initialize",),
     "Bagua": ("bagua.",),
 }
 BY_NAME = {name: framework for framework, found in FRAMEWORKS.items() for name in found}

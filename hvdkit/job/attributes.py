@@ -126,7 +126,8 @@ def _on_class(machine: Machine, member: Term, cls: Term) -> Value:
 def _of_super(machine: Machine, term: Term, name: str, site: ast.AST) -> Value:
     """`super().name`: a member of the classes behind the one whose method runs."""
     cls, instance = term.inner
-    of = instance if instance.kind == "class" else class_of(instance)
+    own = class_of(instance) if instance.kind == "object" else cls  # who calls it may not be known
+    of = instance if instance.kind == "class" else own
     behind = [*lineage(of)]
     behind = behind[behind.index(cls) + 1 :] if cls in behind else [*lineage(cls)][1:]
     for other in behind:

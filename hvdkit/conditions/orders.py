@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hvdkit.conditions.objection import Objection, because, surely_differs
-from hvdkit.conditions.turns import in_turn
+from hvdkit.conditions.turns import Known, in_turn
 from hvdkit.job.columns import Value, columns
 from hvdkit.job.record import Pass, Place, Record, is_trained
 from hvdkit.job.terms import Term, within
@@ -38,11 +38,13 @@ def same_orders(record: Record) -> Iterator[Objection]:
         is_last = each is last[each.place, each.loader]
         if repeated or (is_last and each.loops and each.loops[-1] not in varying):
             yield Objection(at, NEVER if each.told is None else SAME)
-        elif is_last and each.loops and _comes_again(each, epoch):
+        elif is_last and each.loops and _comes_again(record, each, epoch):
             yield Objection(at, AGAIN)
 
 
-def _comes_again(found: Pass, epoch: Term) -> bool:
+def _comes_again(record: Record, found: Pass, epoch: Term) -> bool:
     """Whether a number is that of an earlier turn of the innermost loop around a pass."""
-    numbers = [in_turn(epoch, found.loops[-1], turn, FIRST) for turn in TURNS]
+    loop, runs = found.loops[-1], columns(found.active)[-1]
+    turns = [turn for turn in TURNS if in_turn(record, runs, loop, turn, FIRST) != Known(False)]
+    numbers = [in_turn(record, epoch, loop, turn, FIRST) for turn in turns]
     return len({*numbers}) < len(numbers)

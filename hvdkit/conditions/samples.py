@@ -27,6 +27,8 @@ SOME = "only some ranks divide the data at {}: the others load all of it"
 SHARED = "two hosts of two ranks load the shares {}, and not one share each, at {{}}"
 PARTS = "four ranks divide the data into {} parts at {{}}, and not one for each"
 ALIKE = "every rank loads the same samples at {}: what its own sampler gives does not depend on the rank"
+GIVEN_TWICE = "two ranks load the same samples at {}: what its own sampler gives is not each rank's own"
+STRIDES = "each rank takes every {}th sample of {}, so that shares overlap or samples are lost, at {{}}"
 UNLIKE = "each rank divides an order of its own at {{}}: its {} differs"
 
 
@@ -49,16 +51,18 @@ def unlike_shares(record: Record) -> Iterator[Objection]:
             yield Objection(loaded.place, OVERLAP)
         if loaded.loader in trained:
             yield from _wrong_numbers(record, loaded)
+            yield from _wrong_strides(loaded)
     for each in record.passes:
-        if is_trained(record, each) and _is_given_to_all(each.share):
-            yield Objection(each.place, ALIKE)
+        if is_trained(record, each) and _is_given_to_several(each.share):
+            yield Objection(each.place, ALIKE if alike(each.share) else GIVEN_TWICE)
 
 
-def _is_given_to_all(share: Value) -> bool:
-    """Whether the program's own sampler gives all ranks the same; not known where a library gives a part."""
-    if not isinstance(share, Term) or share.kind != "given":
+def _is_given_to_several(share: Value) -> bool:
+    """Whether the program's own sampler gives ranks the same; not known where a library gives a part."""
+    terms = [columns(share)[rank] for rank in RANKS]
+    if len({*terms}) == len(terms) or any(term.kind != "given" for term in terms):
         return False
-    return not any(part.kind == "base" for part in within(share))
+    return not any(part.kind == "base" for term in terms for part in within(term))
 
 
 def _wrong_numbers(record: Record, loaded: Loaded) -> Iterator[Objection]:
@@ -134,6 +138,17 @@ def _stride(loaded: Loaded) -> bool:
     )
 
 
+def _wrong_strides(loaded: Loaded) -> Iterator[Objection]:
+    """Parts of one order in steps that are not as wide as there are ranks."""
+    found = [{*_turns(mine)} for mine in loaded.terms]
+    size = NUMBERS["size"][RANKS[0]]
+    for source, start, step in found[0]:
+        others = [NUMBERS["rank"][rank] for rank in RANKS]
+        if start == others[0] and step not in (size, None, 1) and isinstance(step, int):
+            if all((source, number, step) in mine for number, mine in zip(others, found)):
+                yield Objection(loaded.place, STRIDES.format(step, len(RANKS)))
+
+
 def _blocks(loaded: Loaded) -> bool:
     """Whether each rank takes a block that begins where the block of the rank before it ends."""
     found = [[*_bounds(mine)] for mine in loaded.terms]
@@ -173,10 +188,10 @@ def _is_islice(over: Value) -> bool:
     for rank in RANKS:
         term = columns(over)[rank]
         inner = [*term.inner]
-        if term.kind != "call" or len(inner) != 5 or inner[0].parts != ("itertools.islice",):
+        if term.kind != "item" or inner[-1].kind != "slice":
             return False
         wanted = (NUMBERS["rank"][rank], None, NUMBERS["size"][rank])
-        if tuple(part.parts[0] for part in inner[2:] if part.kind == "const") != wanted:
+        if tuple(part.parts[0] for part in inner[-1].inner if part.kind == "const") != wanted:
             return False
     return True
 
@@ -218,8 +233,22 @@ def _is_made_by(call: ast.AST, terms: frozenset[Term]) -> bool:
 
 
 def _same_source(one: Term, two: Term) -> bool:
-    """Whether two ranks take their parts of the same, or of what each drew at the same place."""
-    return one is two or (one.kind == two.kind == "drawn" and one.parts[0] is two.parts[0])
+    """Whether two ranks take their parts of the same, or of what each made in one way of its own draw."""
+    seen: set[tuple[Hashable, Hashable]] = set()
+    waiting: list[tuple[Hashable, Hashable]] = [(one, two)]
+    while waiting:
+        pair = waiting.pop()
+        mine, other = pair
+        if mine is other or mine == other or pair in seen:
+            continue
+        seen.add(pair)
+        if not isinstance(mine, Term) or not isinstance(other, Term):
+            return False
+        if mine.kind != other.kind or len(mine.parts) != len(other.parts):
+            return False
+        if mine.kind != "drawn" or mine.parts[0] is not other.parts[0]:
+            waiting += zip(mine.parts, other.parts)
+    return True
 
 
 def _is_rest(*parts: Term) -> bool:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from hvdkit.job.computed import COMPUTED, NUMBERS
 from hvdkit.job.containers import numbers_of
 from hvdkit.job.operators import BINARY, COMPARED, FAILS
+from hvdkit.job.record import Record
 from hvdkit.job.terms import Term
 
 OPERATORS = {kind.__name__: function for kind, function in {**BINARY, **COMPARED}.items()}
@@ -20,16 +21,17 @@ class Known(NamedTuple):
     value: Hashable
 
 
-def in_turn(term: Term, loop: ast.AST, turn: int, unset: Hashable) -> Hashable:
+def in_turn(record: Record, term: Term, loop: ast.AST, turn: int, unset: Hashable) -> Hashable:
     """What a term is in a turn of a loop, counted from 0. unset: what a value that is not there counts as."""
-    return _Turn(loop, turn, unset).value(term)
+    return _Turn(record, loop, turn, unset).value(term)
 
 
 class _Turn:
     """One turn."""
 
-    def __init__(self, loop: ast.AST, turn: int, unset: Hashable) -> None:
-        self.loop, self.turn, self.unset = loop, turn, unset
+    def __init__(self, record: Record, loop: ast.AST, turn: int, unset: Hashable) -> None:
+        self.record, self.loop, self.turn, self.unset = record, loop, turn, unset
+        self._before = _Turn(record, loop, turn - 1, unset) if turn else self
         self._known: dict[Term, Hashable] = {}
 
     def value(self, term: Term) -> Hashable:
@@ -49,6 +51,8 @@ class _Turn:
         if term.kind == "either":
             test, then, other = inner
             return (then if test.value else other) if isinstance(test, Known) else (term.kind, *inner)
+        if term.kind == "and" and Known(False) in inner:
+            return Known(False)
         if all(isinstance(part, Known) for part in inner):
             found = self._computed(term, [part.value for part in inner if isinstance(part, Known)])
             if found is not None:
@@ -62,7 +66,8 @@ class _Turn:
         if term.kind == "turn" and self.turn == 0:
             return self.value(term.inner[0])
         if term.kind == "turn":
-            return (term, self.turn)
+            left = term.inner[1] if self.turn == 1 else self.record.steps.get(term)
+            return (term, self.turn) if left is None else self._before.value(left)
         numbers = numbers_of(term.inner[0]) if term.inner else range(self.turn + 1)
         if numbers is None or self.turn >= len(numbers):
             return (term, self.turn)

@@ -19,12 +19,25 @@ from hvdkit.job.computed import (
     rows,
     tested,
 )
-from hvdkit.job.containers import ITEMS, KEYS, elements, gather, held, known, make_list, new, set_item
+from hvdkit.job.containers import (
+    ITEMS,
+    KEYS,
+    elements,
+    gather,
+    held,
+    known,
+    make_list,
+    new,
+    numbers_of,
+    set_item,
+)
+from hvdkit.job.fields import make_field, make_fields
 from hvdkit.job.functions import call_super, make_partial
-from hvdkit.job.loops import begins, element, one_by_one
+from hvdkit.job.iterators import ITERATORS
+from hvdkit.job.loops import element, one_by_one
 from hvdkit.job.machine import Machine
 from hvdkit.job.randomness import STATE
-from hvdkit.job.special import iterated, run_special, text_of
+from hvdkit.job.special import run_special, text_of
 from hvdkit.job.store import Frame
 from hvdkit.job.terms import Term
 from hvdkit.job.training import CLASS, WEIGHTS, parts, root, snapshot
@@ -43,6 +56,13 @@ def _len(machine: Machine, given: Arguments, site: ast.AST) -> Value:
             return machine.terms.const(len(term.parts))
         if term.kind == "const" and isinstance(term.parts[0], str):
             return machine.terms.const(len(term.parts[0]))
+        numbers = numbers_of(term)
+        if numbers is not None:
+            return machine.terms.const(len(numbers))
+        if term.kind == "turn":
+            node, key, was, left = term.parts
+            lengths = of(*term.inner[:1]), of(*term.inner[1:])
+            return lengths[0] if was is left else machine.terms.make("turn", node, ("length", key), *lengths)
         return machine.terms.make("call", "len", term)
 
     return lift(of, held(machine, value))
@@ -58,7 +78,7 @@ def _copied(kind: str) -> Builtin:
         items = known(machine, value)
         inside = held(machine, value) if items is None else items
         if kind == "sorted":
-            inside = lift(lambda term: in_order(machine, term), inside)
+            inside = _in_order(machine, inside, given.named.get("key"), site)
         elif _is_set(value):
             order = machine.own("the order of a set", site)
             inside = lift(lambda *terms: machine.terms.make("ordered", *terms), inside, order)
@@ -69,6 +89,14 @@ def _copied(kind: str) -> Builtin:
         return made
 
     return call
+
+
+def _in_order(machine: Machine, items: Value, key: Value | None, site: ast.AST) -> Value:
+    """Elements in order; by a key, a term of what this gives for one of them."""
+    if key is None or key is machine.terms.none:
+        return lift(lambda term: in_order(machine, term), items)
+    by = machine.call(key, Arguments([element(machine, site, items)]), site)
+    return lift(lambda *parts: machine.terms.make("sorted", *parts), items, by)
 
 
 def _is_set(value: Value) -> bool:
@@ -203,27 +231,6 @@ def _last(term: Term) -> str:
     return str(term.parts[0]).rpartition(".")[2]
 
 
-def _iter(machine: Machine, given: Arguments, site: ast.AST) -> Value:
-    value = iterated(machine, given.get(0) or machine.terms.none, site)
-    begins(machine, site, value)
-    return (
-        value
-        if isinstance(value, Term) and value.kind == "generator"
-        else machine.site("iterator", site, value)
-    )
-
-
-def _next(machine: Machine, given: Arguments, site: ast.AST) -> Value:
-    machine.risks += 1
-    value = given.get(0) or machine.terms.none
-
-    def of(term: Term) -> Value:
-        inner = (term.inner or (term,))[0] if term.kind == "iterator" else term
-        return element(machine, site, inner)
-
-    return machine.each(value, of)
-
-
 def _deepcopy(machine: Machine, given: Arguments, site: ast.AST) -> Value:
     """`copy.deepcopy(x)`: the weights of a model as they are now."""
     value = given.get(0) or machine.terms.none
@@ -293,7 +300,6 @@ BUILTINS: dict[str, Builtin] = {
             "vars",
             "dir",
             "slice",
-            "format",
         )
     },
     **{name: computed(name) for name in COMPUTED},
@@ -313,8 +319,9 @@ BUILTINS: dict[str, Builtin] = {
     "setattr": _setattr,
     "map": _map,
     "isinstance": _isinstance,
-    "iter": _iter,
-    "next": _next,
+    **ITERATORS,
+    "collections.namedtuple": make_fields,
+    "dataclasses.field": make_field,
     "copy.deepcopy": _deepcopy,
     "copy.copy": _copy,
     "functools.partial": make_partial,

@@ -9,7 +9,7 @@ from hvdkit.job.arguments import Arguments
 from hvdkit.job.columns import Value, lift
 from hvdkit.job.containers import elements, held, known
 from hvdkit.job.machine import Machine
-from hvdkit.job.operators import FAILS, is_small
+from hvdkit.job.operators import FAILS, formatted, is_known, is_small, plain, power
 from hvdkit.job.terms import Term
 
 NUMBERS: dict[str, Callable[..., object]] = {"int": int, "float": float, "bool": bool, "str": str, "abs": abs}
@@ -22,6 +22,8 @@ COMPUTED: dict[str, Callable[..., object]] = {
     "ord": ord,
     "chr": chr,
     "divmod": divmod,
+    "pow": power,
+    "format": formatted,
 }
 Builtin = Callable[[Machine, Arguments, ast.AST], Value]
 
@@ -73,11 +75,11 @@ def plain_term(kind: str) -> Builtin:
 
 def computed(name: str) -> Builtin:
     """A function of numbers or texts: computed where all of them are known."""
-    function, plain = COMPUTED[name], plain_term(name)
+    function, unknown = COMPUTED[name], plain_term(name)
 
     def call(machine: Machine, given: Arguments, site: ast.AST) -> Value:
         if given.named or given.more or not given.positional:
-            return plain(machine, given, site)
+            return unknown(machine, given, site)
         values = [as_tuple(machine, value) for value in given.positional]
 
         def of(*parts: Term) -> Term:
@@ -96,10 +98,10 @@ def as_tuple(machine: Machine, value: Value) -> Value:
 
 def apply(machine: Machine, function: Callable[..., object], *parts: Term) -> Term | None:
     """What a function of Python gives of constants and tuples of constants; None where it is not known."""
-    if not all(map(_is_known, parts)):
+    if not all(map(is_known, parts)):
         return None
     try:
-        found = function(*map(_plainly, parts))
+        found = function(*map(plain, parts))
     except FAILS:
         machine.risks += 1
         return None
@@ -108,19 +110,9 @@ def apply(machine: Machine, function: Callable[..., object], *parts: Term) -> Te
     return machine.terms.const(found) if is_small(found) else None
 
 
-def _is_known(term: Term) -> bool:
-    if term.kind == "tuple":
-        return all(part.kind == "const" for part in term.inner)
-    return term.kind == "const" and term.parts[0] is not None
-
-
 def _leaves(term: Term) -> tuple[Term, ...]:
     """The constants of a constant, or of a tuple of them."""
     return (term,) if term.kind == "const" else term.inner
-
-
-def _plainly(term: Term) -> object:
-    return term.parts[0] if term.kind == "const" else tuple(part.parts[0] for part in term.inner)
 
 
 def tested(name: str) -> Builtin:
@@ -147,11 +139,18 @@ def hashed(machine: Machine, given: Arguments, site: ast.AST) -> Value:
     value = given.get(0) or machine.terms.none
 
     def of(term: Term, own: Term) -> Term:
-        alike = _is_known(term) and not any(isinstance(part.parts[0], (str, bytes)) for part in _leaves(term))
+        alike = is_known(term) and not any(isinstance(part.parts[0], (str, bytes)) for part in _leaves(term))
         found = apply(machine, hash, term) if alike else None
-        return found or machine.terms.make("hash", term, own)
+        return found or (term if _is_whole(term) else machine.terms.make("hash", term, own))
 
     return lift(of, value, machine.own("the hash of a text", site))
+
+
+def _is_whole(term: Term) -> bool:
+    """Whether a term is a whole number, as far as it is seen: its hash is itself."""
+    if term.kind == "each":
+        return bool(term.inner) and term.inner[0].kind == "range"
+    return term.kind == "call" and term.parts[0] in ("int", "len")
 
 
 def in_order(machine: Machine, term: Term) -> Term:

@@ -37,6 +37,8 @@ def content(machine: Machine, term: Term) -> Value:
         return machine.read((term, ITEMS)) or machine.terms.make("items", term)
     if term.kind == "dict":
         return machine.read((term, KEYS)) or machine.terms.make("items", term)
+    if term.kind == "object":  # a named tuple
+        return machine.read((term, ITEMS)) or term
     return term
 
 

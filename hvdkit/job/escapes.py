@@ -52,4 +52,6 @@ def _within(machine: Machine, term: Term) -> Iterator[Term]:
 
 def is_of_library(cls: Term) -> bool:
     """Whether a class inherits from one of a library, which may call its methods."""
-    return any(base.kind != "class" and str(base.parts[0]) not in PLAIN for base in lineage(cls))
+    return any(
+        base.kind not in ("class", "fields") and str(base.parts[0]) not in PLAIN for base in lineage(cls)
+    )

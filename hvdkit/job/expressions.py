@@ -9,6 +9,7 @@ from typing import Callable
 from hvdkit.job.arguments import Arguments
 from hvdkit.job.attributes import attribute
 from hvdkit.job.columns import RANKS, Value, columns, lift
+from hvdkit.job.computed import apply
 from hvdkit.job.containers import (
     ITEMS,
     KEYS,
@@ -24,7 +25,7 @@ from hvdkit.job.containers import (
 from hvdkit.job.loops import comprehend, run_over
 from hvdkit.job.machine import Machine
 from hvdkit.job.names import assign, lookup
-from hvdkit.job.operators import binary, compared, is_small, unary
+from hvdkit.job.operators import binary, compared, formatted, is_small, unary
 from hvdkit.job.processes import ENVIRONMENT, has_variable, variable
 from hvdkit.job.record import Unbound
 from hvdkit.job.special import COMPARES, run_special, text_of, truth_of
@@ -137,7 +138,14 @@ def _compared(machine: Machine, node: ast.Compare, kind: type, left: Value, righ
         found = run_special(machine, left, (COMPARES[kind],), (right,), node)
         if found is not None:
             return machine.condition(found)
-    inside = held(machine, right) if kind in (ast.In, ast.NotIn) else right
+    if isinstance(right, Term) and kind in (ast.In, ast.NotIn):
+        found = run_special(machine, right, ("__contains__",), (left,), node)
+        if found is not None:
+            inside = machine.condition(found)
+            return inside if kind is ast.In else lift(machine.terms.negated, inside)
+    if isinstance(left, Term) and isinstance(right, Term) and left.kind == right.kind == "list":
+        left = held(machine, left)
+    inside = right if kind in (ast.Is, ast.IsNot) else held(machine, right)
     return lift(lambda a, b: compared(machine.terms, kind, a, b), left, inside)
 
 
@@ -258,7 +266,14 @@ def _text(machine: Machine, node: ast.JoinedStr) -> Value:
 
 def _formatted(machine: Machine, node: ast.FormattedValue) -> Value:
     value = text_of(machine, machine.evaluate(node.value), node)
-    return value if node.format_spec is None else machine.site("formatted", node, value)
+    if node.format_spec is None:
+        return value
+    spec = machine.evaluate(node.format_spec)
+
+    def of(*terms: Term) -> Term:
+        return apply(machine, formatted, *terms) or machine.terms.make("formatted", node, *terms)
+
+    return lift(of, value, spec)
 
 
 def _named(machine: Machine, node: ast.NamedExpr) -> Value:

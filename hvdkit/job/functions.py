@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import Callable, Union
 
 from hvdkit.job.arguments import Arguments
-from hvdkit.job.attributes import bound, lineage, of_class
+from hvdkit.job.attributes import bound, of_class
 from hvdkit.job.columns import Value, lift
 from hvdkit.job.containers import KEYS, make_tuple, new, set_item
+from hvdkit.job.fields import set_fields
 from hvdkit.job.machine import Machine
 from hvdkit.job.store import Frame
 from hvdkit.job.terms import Term
@@ -41,7 +42,7 @@ def run_function(
     assert isinstance(outer, Frame) and isinstance(defaults, Term)
     machine.record.ran.add(node)
     frame = Frame(outer.module, outer, node, machine.gate)
-    frame.jumps.append((frame, LEFT))
+    frame.jumps = [*machine.catching, (frame, LEFT)]
     machine.store.put((frame, LEFT), machine.terms.false)
     machine.store.put((frame, RESULT), machine.terms.none)
     frame.receive = receive
@@ -74,6 +75,8 @@ def _in_frame(machine: Machine, frame: Frame, site: ast.AST, run: Callable[[], V
     finally:
         machine.frame, machine.context, machine.running = caller, context, running
         machine.gate, machine.assumed = gate, assumed
+        # What an error ended here is ended there, too, unless it is caught on the way.
+        caller.jumped = caller.jumped or (frame.jumped and bool(machine.catching))
 
 
 def _bind(
@@ -143,6 +146,7 @@ def run_generator(machine: Machine, term: Term, site: ast.AST, receive: Callable
         own, gate, assumed = machine.frame, machine.gate, machine.assumed
         machine.frame = caller
         receive(value)
+        own.jumped = own.jumped or (caller.jumped and bool(machine.catching))
         machine.frame, machine.gate, machine.assumed = own, gate, assumed
 
     run_function(machine, function, _remembered(machine, kept), site, received)
@@ -203,20 +207,13 @@ def call_class(machine: Machine, term: Term, given: Arguments, site: ast.AST) ->
         machine.each(init, lambda member: machine.call(bound(machine, member, made, site), given, site))
     else:
         machine.set_attribute(made, ":arguments", make_tuple(machine, [*given]))
-        _set_fields(machine, term, made, given)
+        set_fields(machine, term, made, given, site)
+        behind = of_class(machine, term, "__post_init__")
+        if behind is not None:
+            machine.each(
+                behind, lambda member: machine.call(bound(machine, member, made, site), Arguments([]), site)
+            )
     return made
-
-
-def _set_fields(machine: Machine, cls: Term, made: Term, given: Arguments) -> None:
-    """Give an object of a class without `__init__`, a dataclass, what it is made with."""
-    fields: dict[str, None] = {}
-    for each in [*lineage(cls)][::-1]:
-        node = each.parts[0]
-        if isinstance(node, ast.ClassDef):
-            annotated = (part.target for part in node.body if isinstance(part, ast.AnnAssign))
-            fields.update((target.id, None) for target in annotated if isinstance(target, ast.Name))
-    for name, value in (*zip(fields, given.positional), *given.named.items()):
-        machine.set_attribute(made, name, value)
 
 
 def call_object(machine: Machine, term: Term, given: Arguments, site: ast.AST) -> Value:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import ast
+import math
+import operator
 from collections.abc import Iterable, Iterator
 from typing import Any, Callable
 
 from hvdkit.job.arguments import Arguments
 from hvdkit.job.builtins import BUILTINS
 from hvdkit.job.columns import RANKS, Value, columns, lift
+from hvdkit.job.computed import apply
 from hvdkit.job.containers import ITEMS, held, new
 from hvdkit.job.machine import Machine
 from hvdkit.job.names import assign
-from hvdkit.job.processes import number, variable
+from hvdkit.job.operators import is_short
+from hvdkit.job.processes import NUMBERS, number, variable
 from hvdkit.job.randomness import draw, draw_by, make_state, seed, state_key
-from hvdkit.job.record import Read, Written
+from hvdkit.job.record import Read
 from hvdkit.job.terms import Term
 from hvdkit.job.training import (
     AVERAGES,
@@ -28,10 +32,12 @@ from hvdkit.job.training import (
     share,
     statistics,
 )
+from hvdkit.job.writing import is_writing, write_file
 from hvdkit.library import effect
 from hvdkit.library.effects import (
     Asks,
     Compiles,
+    Computes,
     Cuts,
     Differs,
     Draws,
@@ -47,9 +53,8 @@ from hvdkit.library.effects import (
     Writes,
 )
 
-NOWHERE = ("/dev/null", "os.devnull")
+COMPUTING = {"math": math, "operator": operator}
 PLACES = ("device", "map_location")  # parameters that say where something is put: values are the same there
-WRITING = frozenset("wax+")
 CALLED = ("function", "bound", "partial")  # what a library may call that it is given
 
 
@@ -159,7 +164,7 @@ def _asks(machine: Machine, found: Asks, term: Term, given: Arguments, site: ast
 
 
 def _differs(machine: Machine, found: Differs, term: Term, given: Arguments, site: ast.AST) -> Value:
-    return machine.own(found.what, site)
+    return machine.own(found.what, site, *(NUMBERS["cross_rank"] if found.by_host else ()))
 
 
 def _writes(machine: Machine, found: Writes, term: Term, given: Arguments, site: ast.AST) -> Value:
@@ -168,23 +173,6 @@ def _writes(machine: Machine, found: Writes, term: Term, given: Arguments, site:
         write_file(machine, path, site)
     machine.risks += 1
     return machine.site("call", site, term, *given)
-
-
-def is_writing(mode: Value | None) -> bool:
-    """Whether a mode of open() is known to write."""
-    return mode is not None and any(
-        term.kind == "const" and bool(WRITING & {*str(term.parts[0])}) for term in columns(mode)
-    )
-
-
-def write_file(machine: Machine, path: Value, site: ast.AST) -> None:
-    """Record a file that is written."""
-    if any(
-        term.kind == "made" or str(term.parts[:1][0] if term.parts else "") in NOWHERE
-        for term in columns(path)
-    ):
-        return
-    machine.record.written.append(Written(machine.place(site), path, machine.active))
 
 
 def _sends(machine: Machine, found: Sends, term: Term, given: Arguments, site: ast.AST) -> Value:
@@ -285,6 +273,21 @@ def _cuts(machine: Machine, found: Cuts, term: Term, given: Arguments, site: ast
     return lift(lambda *parts: machine.terms.make("pieces", *parts), whole, count)
 
 
+def _computes(machine: Machine, found: Computes, term: Term, given: Arguments, site: ast.AST) -> Value:
+    module, _, name = str(term.parts[0]).rpartition(".")
+    function = getattr(COMPUTING[module], name, None)
+
+    def of(*terms: Term) -> Term:
+        if function is not None and not given.named and is_short(*(part.parts[0] for part in terms)):
+            result = apply(machine, function, *terms)
+            if result is not None and isinstance(result.parts[0], (bool, int, float, str)):
+                return result
+        return machine.terms.make("call", term, term, *terms)
+
+    values = contents(machine, given)
+    return lift(of, *values) if values else of()
+
+
 def _ends(machine: Machine, found: Ends, term: Term, given: Arguments, site: ast.AST) -> Value:
     machine.stop()
     return machine.terms.none
@@ -315,6 +318,7 @@ _EFFECTS: dict[type, Callable[[Machine, Any, Term, Arguments, ast.AST], Value]] 
     Cuts: _cuts,
     Compiles: _compiles,
     Pure: _pure,
+    Computes: _computes,
     Ends: _ends,
     Runs: _runs,
 }

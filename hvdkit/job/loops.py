@@ -163,7 +163,9 @@ def begins(machine: Machine, node: ast.AST, iterable: Value) -> None:
                     machine.write((inner, GIVEN), given)
                 epoch, told = epoch_of(machine, inner)
                 share = share_of(machine, inner)
-                found = Pass(machine.place(node), inner, iterable, share, machine.loops, epoch, told)
+                found = Pass(
+                    machine.place(node), inner, iterable, share, machine.loops, epoch, told, machine.active
+                )
                 machine.record.passes.append(found)
 
 
@@ -195,7 +197,7 @@ def _wrapped(term: Term) -> list[Term]:
     """What is iterated over where something wraps it: `enumerate(loader)`, `tqdm(loader)`."""
     found = [term]
     for each in found:
-        if each.kind in ("enumerate", "zip", "call", "each"):
+        if each.kind in ("enumerate", "zip", "call", "each", "item"):
             found += [part for part in each.inner if part not in found]
     return found
 
@@ -236,7 +238,11 @@ def _twice(machine: Machine, node: ast.AST, value: Value, body: Turn) -> None:
         if now is not old:
             store.put(key, lift(lambda was, left, key=key: _turn(machine, node, key, was, left), old, now))
     if changed and machine.is_running:
+        began = {key: store.values[key] for key in changed}
         body(value)
+        for key, before_it in began.items():
+            for term, left in zip(columns(before_it), columns(store.values[key])):
+                machine.record.steps[term] = left
     machine.loops = loops
 
 

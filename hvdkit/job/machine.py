@@ -7,7 +7,7 @@ as tables, and knows none of them.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Callable, NamedTuple
 
@@ -23,6 +23,7 @@ Execute = Callable[["Machine", ast.stmt], None]
 Call = Callable[["Machine", Term, Arguments, ast.AST], Value]
 CallAlike = Callable[["Machine", Split, Arguments, ast.AST], "Value | None"]
 Find = Callable[[str, Module], "Module | None"]
+RAISED = ":raised"
 STEPS_OF_A_LINE = 25  # expressions that may be evaluated for each line, on average; most programs need five
 TERMS_OF_A_LINE = 400  # terms that may be asked for in the same way; most programs need ten
 
@@ -67,11 +68,14 @@ class Machine(Knowledge):
         self.copies: dict[Term, None] = {}  # what was given weights after it was made
         self.moved: list[Moved] = []  # the models that were moved since the last backward pass
         self.given: set[Term] = set()  # what a library was given, and what was called that is not known
+        self.options: set[str] = set()  # the names of all options that parsers have
+        self.defaults: dict[str, Value] = {}  # what parsers were told to put into a namespace
         self.by_xla: set[object] = set()  # the functions that XLA compiles
         self.modules: dict[str, Module] = {}
         self.started: set[str] = set()  # the modules that were run
         self.risks = 0  # how many calls were made that may raise an error
         self.budget = 0
+        self.catching: tuple[Key, ...] = ()  # which errors are caught in turns of loops, innermost last
         self.generators: dict[ast.AST, bool] = {}  # whether a function yields
         self.frame: Frame
         self._statements, self._expressions, self._calls = statements, expressions, calls
@@ -276,6 +280,31 @@ class Machine(Knowledge):
         self.write(key, self.terms.true)
         self.frame.jumped = True
 
+    @contextmanager
+    def catch(self, node: ast.AST) -> Iterator[Key]:
+        """Run code whose errors are caught. Yields: the key that says in which processes there was one.
+
+        In a loop who has caught an error goes on with the next turn, beside those that had none. Elsewhere
+        nothing is left of a training whose rank fails: it is taken to end.
+        """
+        key, frame, catching = (self.frame, (RAISED, node)), self.frame, self.catching
+        self.store.put(key, self.terms.false)
+        if self.loops:
+            self.catching = (*catching, key)
+            frame.jumps.append(key)
+        yield key
+        if self.loops:
+            self.catching = catching
+            frame.jumps.remove(key)
+            self.close_gate(frame)
+
+    def throw(self) -> None:
+        """Raise an error."""
+        if self.catching:
+            self.jump(self.catching[-1])
+        else:
+            self.stop()
+
     def _left(self, path: Term, gate: Term) -> Term:
         return gate if path is self.terms.false else self.terms.false
 
@@ -302,7 +331,7 @@ class Machine(Knowledge):
             else self.terms.make(kind, node)
         )
 
-    def own(self, kind: str, node: ast.AST) -> Value:
-        """What is different in each process."""
+    def own(self, kind: str, node: ast.AST, *numbers: Hashable) -> Value:
+        """What is different in each process, or in those with different numbers."""
         self.record.places.setdefault(node, self.frame.module)
-        return joined([self.terms.make(kind, node, process) for process in range(PROCESSES)])
+        return joined([self.terms.make(kind, node, each) for each in numbers or range(PROCESSES)])

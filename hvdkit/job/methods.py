@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import ast
-from typing import Callable
 
 from hvdkit.job.arguments import Arguments
 from hvdkit.job.columns import Split, Value, columns, joined, lift
 from hvdkit.job.computed import apply
+from hvdkit.job.container_methods import CONTAINERS, Method
 from hvdkit.job.containers import (
-    ITEMS,
-    KEYS,
-    append,
-    elements,
-    extend,
-    get_item,
-    held,
-    make_list,
     make_tuple,
-    set_item,
 )
-from hvdkit.job.libraries import CALLED, contents, give, is_writing, unknown, write_file
+from hvdkit.job.libraries import CALLED, contents, give, unknown
 from hvdkit.job.machine import Machine
-from hvdkit.job.processes import ENVIRONMENT, variable
+from hvdkit.job.operators import is_short
+from hvdkit.job.options import OPTIONS
 from hvdkit.job.randomness import STATE, draw, draw_numbers, draw_order, state_key
 from hvdkit.job.terms import Term
 from hvdkit.job.training import (
@@ -37,12 +29,23 @@ from hvdkit.job.training import (
     overwrite,
     parts,
     root,
+    set_by,
     set_weights,
     snapshot,
 )
-from hvdkit.library.methods import DRAWN_IN_PLACE, IN_PLACE, MOVES, REPLACES, SAME, WEIGHTS_OF
+from hvdkit.job.writing import is_path, is_writing, write_file
+from hvdkit.library import effect
+from hvdkit.library.effects import Makes
+from hvdkit.library.methods import (
+    DRAWN_IN_PLACE,
+    IN_PLACE,
+    MOVES,
+    REPLACES,
+    SAME,
+    WEIGHTS_OF,
+    WRITES_FIRST,
+)
 
-Method = Callable[[Machine, Term, Arguments, ast.AST], Value]
 # Of a text, without those that may give a long one.
 OF_TEXT = frozenset(
     (
@@ -67,6 +70,9 @@ OF_TEXT = frozenset(
         "index",
         "rindex",
         "count",
+        "replace",
+        "zfill",
+        "format",
     )
 )
 
@@ -103,6 +109,8 @@ def call_alike(machine: Machine, callee: Split, given: Arguments, site: ast.AST)
     }
     name = names.pop()
     if names or not isinstance(name, str):
+        if any(_makes_optimizer(term) for term in callee):
+            set_by(machine, callee, site)
         return None
     holder = joined([term.inner[0] for term in callee])
     if name == "backward":
@@ -116,11 +124,19 @@ def call_alike(machine: Machine, callee: Split, given: Arguments, site: ast.AST)
     return machine.site("call", site, callee, *given)
 
 
+def _makes_optimizer(term: Term) -> bool:
+    found = effect(str(term.parts[0])) if term.kind == "library" else None
+    return isinstance(found, Makes) and found.kind == "optimizer"
+
+
 def _of_text(machine: Machine, holder: Term, name: str, given: Arguments, site: ast.AST) -> Value:
     method = getattr(holder.parts[0], name)
 
     def of(*terms: Term) -> Term:
-        return apply(machine, method, *terms) or machine.terms.make("call", name, holder, *terms)
+        short = is_short(holder.parts[0], *(part.parts[0] for part in terms if part.kind == "const"))
+        return (apply(machine, method, *terms) if short else None) or machine.terms.make(
+            "call", name, holder, *terms
+        )
 
     values = contents(machine, given)
     return lift(of, *values) if values else of()
@@ -260,108 +276,21 @@ def _write_first(machine: Machine, holder: Term, given: Arguments, site: ast.AST
     return machine.terms.none
 
 
+def _renamed(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
+    """`path.replace(other)`, and that of a text."""
+    if holder.kind == "const":
+        return _of_text(machine, holder, "replace", given, site)
+    if is_path(holder):
+        return _write_first(machine, holder, given, site)
+    return unknown(machine, machine.terms.make("attribute", "replace", holder), given, site)
+
+
 def _open(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
     """`path.open("w")`."""
     machine.risks += 1
     if is_writing(given.get(0, "mode")):
         write_file(machine, holder, site)
     return machine.site("call", site, holder, *given)
-
-
-def _get(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
-    key = given.get(0)
-    if key is None:
-        return machine.terms.none
-    if holder.kind == "library" and holder.parts[0] == ENVIRONMENT:
-        return variable(machine, key, given.get(1))
-    default = given.get(1) or machine.terms.none
-    keys = machine.read((holder, KEYS))
-    if isinstance(keys, Term) and keys.kind == "tuple" and all(each.kind == "const" for each in columns(key)):
-        found = [get_item(machine, holder, each) if each in keys.parts else default for each in columns(key)]
-        return joined([columns(value)[process] for process, value in enumerate(found)])
-    return get_item(machine, holder, key)
-
-
-def _append(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
-    if given.positional:
-        append(machine, holder, given.positional[-1])
-    return machine.terms.none
-
-
-def _extend(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
-    if given.positional:
-        extend(machine, holder, given.positional[0])
-    return machine.terms.none
-
-
-def _sort(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
-    machine.write(
-        (holder, ITEMS), lift(lambda term: machine.terms.make("sorted", term), held(machine, holder))
-    )
-    return machine.terms.none
-
-
-def _keys(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
-    return held(machine, holder)
-
-
-def _values(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
-    keys = elements(machine, holder)
-    if keys is None:
-        return machine.terms.make("values of", holder)
-    return make_list(machine, site, [get_item(machine, holder, key) for key, _ in keys])
-
-
-def _pairs(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
-    keys = elements(machine, holder)
-    if keys is None:
-        return machine.terms.make("items of", holder)
-    return make_list(
-        machine, site, [make_tuple(machine, [key, get_item(machine, holder, key)]) for key, _ in keys]
-    )
-
-
-def _update(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
-    more = given.get(0)
-    keys = elements(machine, more) if isinstance(more, Term) and more.kind == "dict" else None
-    if keys is not None and isinstance(more, Term):
-        for key, _ in keys:
-            set_item(machine, holder, key, get_item(machine, more, key))
-    elif more is not None:
-        machine.write((holder, KEYS), machine.site("updated", site, more))
-    for name, value in given.named.items():
-        set_item(machine, holder, machine.terms.const(name), value)
-    return machine.terms.none
-
-
-def _setdefault(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
-    key = given.get(0)
-    keys = elements(machine, holder)
-    if key is not None and keys is not None and all(key is not each for each, _ in keys):
-        set_item(machine, holder, key, given.get(1) or machine.terms.none)
-    return get_item(machine, holder, key) if key is not None else machine.terms.none
-
-
-CONTAINERS: dict[str, dict[str, Method]] = {
-    "list": {"append": _append, "insert": _append, "extend": _extend, "sort": _sort},
-    "set": {"add": _append, "update": _extend},
-    "dict": {
-        "get": _get,
-        "keys": _keys,
-        "values": _values,
-        "items": _pairs,
-        "update": _update,
-        "setdefault": _setdefault,
-    },
-    "library": {"get": _get},
-    # A ModuleList, Sequential and the like.
-    "made": {"append": lambda machine, holder, given, site: _add_part(machine, holder, given)},
-}
-
-
-def _add_part(machine: Machine, holder: Term, given: Arguments) -> Value:
-    machine.set_attribute(holder, f"part {len(machine.members.get(holder, ()))}", given.positional[-1])
-    return holder
 
 
 METHODS: dict[str, Method] = {
@@ -377,11 +306,11 @@ METHODS: dict[str, Method] = {
     "step": _step,
     "write_text": _write,
     "write_bytes": _write,
-    "to_csv": _write_first,
-    "to_pickle": _write_first,
-    "to_json": _write_first,
-    "savefig": _write_first,
+    "rename": _renamed,
+    "replace": _renamed,
+    **dict.fromkeys(WRITES_FIRST, _write_first),
     "open": _open,
+    **OPTIONS,
     "clone": _clone,
     **dict.fromkeys(SAME, _same),
     **dict.fromkeys(MOVES, _moved),

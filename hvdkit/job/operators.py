@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Hashable
 from typing import Any, Callable
 
 from hvdkit.job.terms import Term, Terms
+
+
+def power(one: Any, two: Any) -> Any:
+    """`one ** two`, where that is a number of some length. Raises: OverflowError."""
+    if isinstance(one, int) and isinstance(two, int) and one.bit_length() * two > LARGEST:
+        raise OverflowError
+    return one**two
+
 
 BINARY: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -19,6 +28,9 @@ BINARY: dict[type, Callable[[Any, Any], Any]] = {
     ast.BitAnd: operator.and_,
     ast.BitOr: operator.or_,
     ast.BitXor: operator.xor,
+    ast.Pow: power,
+    ast.LShift: lambda one, two: one * power(2, two),
+    ast.RShift: operator.rshift,
 }
 COMPARED: dict[type, Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq,
@@ -42,6 +54,40 @@ SOMETHING = frozenset(
 )
 
 
+def is_known(term: Term) -> bool:
+    """Whether a term is a constant, or a tuple of constants."""
+    if term.kind == "tuple":
+        return all(part.kind == "const" for part in term.inner)
+    return term.kind == "const" and term.parts[0] is not None
+
+
+def plain(term: Term) -> Hashable:
+    """The value of a constant, or of a tuple of them."""
+    return term.parts[0] if term.kind == "const" else tuple(part.parts[0] for part in term.inner)
+
+
+def is_short(*values: object) -> bool:
+    """Whether no width and no count in these values makes a long text."""
+    texts = [value for value in values if isinstance(value, str)]
+    counts = [value for value in values if isinstance(value, int)]
+    counts += [int(number) for text in texts for number in re.findall(r"[0-9]+", text)]
+    return all(count <= LARGEST for count in counts)
+
+
+def formatted(value: object, spec: str = "") -> str:
+    """`format(value, spec)`. Raises: ValueError, where it would be long."""
+    if not is_short(spec):
+        raise ValueError(spec)
+    return format(value, spec)
+
+
+def _filled_in(text: str, values: object) -> str:
+    """`text % values`."""
+    if not is_short(text):
+        raise ValueError(text)
+    return text % values
+
+
 def binary(terms: Terms, kind: type, one: Term, two: Term) -> Term:
     """`one + two` and the like."""
     if one.kind == "const" and two.kind == "const" and kind in BINARY:
@@ -52,6 +98,10 @@ def binary(terms: Terms, kind: type, one: Term, two: Term) -> Term:
             found = _computed(terms, BINARY[kind], left, right)
             if found is not None:
                 return found
+    if kind is ast.Mod and one.kind == "const" and isinstance(one.parts[0], str) and is_known(two):
+        found = _computed(terms, _filled_in, one.parts[0], plain(two))
+        if found is not None:
+            return found
     if kind in (ast.BitAnd, ast.BitOr) and terms.is_condition(one) and terms.is_condition(two):
         if kind is ast.BitAnd:
             return terms.both(one, two)
@@ -65,6 +115,10 @@ def compared(terms: Terms, kind: type, one: Term, two: Term) -> Term:
     """`one == two` and the like, as a condition."""
     if one.kind == "const" and two.kind == "const":
         found = _computed(terms, COMPARED[kind], one.parts[0], two.parts[0])
+        if found is not None:
+            return found
+    if one.kind == two.kind == "tuple" and is_known(one) and is_known(two):
+        found = _computed(terms, COMPARED[kind], plain(one), plain(two))
         if found is not None:
             return found
     if kind in OPPOSITE:

@@ -82,7 +82,7 @@ class Pass:
 
     over: what is iterated, which may wrap the loader. share: what tells apart what each process loads.
     epoch: what its order is drawn from: the argument of set_epoch, which was called at `told`, with the
-    sampler's seed if it has one; None where it has no order that an epoch decides.
+    sampler's seed if it has one; None where it has no order that an epoch decides. active: as elsewhere.
     """
 
     place: Place
@@ -92,6 +92,7 @@ class Pass:
     loops: tuple[ast.AST, ...]
     epoch: Value | None
     told: Place | None
+    active: Value
 
 
 @dataclass(frozen=True)
@@ -164,6 +165,7 @@ class Record:
     zeros: list[Place] = field(default_factory=list)  # 1 in one process, 0 on each of several ranks
     by_xla: list[Place] = field(default_factory=list)  # collectives that XLA would compile
     places: dict[ast.AST, Module] = field(default_factory=dict)
+    steps: dict[Term, Term] = field(default_factory=dict)  # what a turn of a loop makes of what it began with
     trace: Value | None = None
     uncounted: list[Place] = field(default_factory=list)  # loops whose ranks may meet in different numbers
 

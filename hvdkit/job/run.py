@@ -9,6 +9,7 @@ from hvdkit.job.arguments import Arguments
 from hvdkit.job.columns import Value
 from hvdkit.job.escapes import escaped
 from hvdkit.job.expressions import EXPRESSIONS
+from hvdkit.job.fields import call_fields
 from hvdkit.job.functions import call_bound, call_class, call_function, call_object, call_partial
 from hvdkit.job.imports import run_module
 from hvdkit.job.libraries import call_library, call_made, compile_later, decorate, unknown
@@ -82,6 +83,7 @@ CALLS: dict[str, Call] = {
     "partial": call_partial,
     "class": call_class,
     "object": call_object,
+    "fields": call_fields,
     "made": call_made,
     "library": call_library,
     "decorator": decorate,

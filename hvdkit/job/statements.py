@@ -136,12 +136,12 @@ def _return(machine: Machine, node: ast.Return) -> None:
 def _raise(machine: Machine, node: ast.Raise) -> None:
     if node.exc is not None:
         machine.evaluate(node.exc)
-    machine.stop()
+    machine.throw()
 
 
 def _assert(machine: Machine, node: ast.Assert) -> None:
     test = truth_of(machine, machine.evaluate(node.test), node.test)
-    machine.fork(test, lambda: None, machine.stop)
+    machine.fork(test, lambda: None, machine.throw)
 
 
 def _delete(machine: Machine, node: ast.Delete) -> None:

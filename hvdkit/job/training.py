@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Sequence
 
 from hvdkit.job.arguments import Arguments
 from hvdkit.job.columns import RANKS, Value, alike, columns, joined, lift
-from hvdkit.job.containers import ITEMS, KEYS, elements, make_tuple
+from hvdkit.job.containers import ITEMS, KEYS, elements, get_item, make_tuple
 from hvdkit.job.machine import Machine
 from hvdkit.job.processes import number
 from hvdkit.job.randomness import draw, state_key
@@ -42,10 +42,12 @@ def make(machine: Machine, kind: str, given: Arguments, site: ast.AST, state: st
         of = given.get(0, "data")
         drawn = of if kind == "parameter" and of is not None else draw(machine, state_key(state), site)
         machine.write((made, WEIGHTS), drawn)
+    if kind == "sampler":
+        machine.write((made, EPOCH), machine.terms.unset)
     if kind == "norm":
         machine.write((made, STATISTICS), machine.terms.make("no statistics"))
     if kind in ("optimizer", "scheduler"):
-        for value in (*given.positional[1:], *given.named.values()):
+        for value in (*given.positional[1:], *given.named.values(), *_of_groups(machine, given)):
             set_by(machine, _scheduled(machine, value, site), site)
     if kind == "parts":
         machine.set_attribute(
@@ -56,6 +58,15 @@ def make(machine: Machine, kind: str, given: Arguments, site: ast.AST, state: st
             else machine.terms.none,
         )
     return made
+
+
+def _of_groups(machine: Machine, given: Arguments) -> Iterator[Value]:
+    """The settings of an optimizer's groups: `[{"params": ..., "lr": 0.1}]`."""
+    for group, _ in elements(machine, given.get(0, "params") or machine.terms.none) or ():
+        keys = elements(machine, group) if isinstance(group, Term) and group.kind == "dict" else None
+        for key, _ in keys or ():
+            if isinstance(group, Term) and key is not machine.terms.const("params"):
+                yield get_item(machine, group, key)
 
 
 def share(machine: Machine, loader: Term, site: ast.AST) -> Term:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from contextlib import nullcontext
 from typing import Callable
 
 from hvdkit.job.arguments import Arguments
@@ -14,13 +15,17 @@ from hvdkit.job.names import assign, bind
 from hvdkit.job.store import Key
 from hvdkit.job.terms import Term
 
+SUPPRESS = "contextlib.suppress"
+
 
 def run_try(machine: Machine, node: ast.Try) -> None:
     """Run the body; the handlers in the processes that an error ended, or as a way that may be taken."""
     terms, risks, entered = machine.terms, machine.risks, machine.path
     jumps = {key: machine.store.values[key] for key in machine.frame.jumps}
-    machine.execute(node.body)
+    with machine.catch(node) if node.handlers else nullcontext() as key:
+        machine.execute(node.body)
     left = machine.path
+    thrown = machine.read(key) or terms.false if key else terms.false
     raised = lift(lambda before, now: terms.truth(now is not before), entered, left)
     handled: Value = terms.false
     if node.handlers and raised is not terms.false:
@@ -28,11 +33,10 @@ def run_try(machine: Machine, node: ast.Try) -> None:
         _handle(machine, node.handlers)
         handled, machine.path = machine.path, left
     if machine.is_running:
-        if node.handlers and machine.risks > risks:
-            test = machine.site("fails", node)
-            machine.fork(test, lambda: _handle(machine, node.handlers), lambda: machine.execute(node.orelse))
-        else:
-            machine.execute(node.orelse)
+        may_fail = bool(node.handlers) and machine.risks > risks
+        fails = machine.site("fails", node) if may_fail else terms.false
+        test = lift(lambda one, two: terms.chosen(one, terms.true, two), thrown, fails)
+        machine.fork(test, lambda: _handle(machine, node.handlers), lambda: machine.execute(node.orelse))
     machine.path = lift(terms.either, raised, handled, machine.path)
     if node.finalbody:
         _finish(machine, node.finalbody, entered, jumps)
@@ -88,12 +92,22 @@ def _within(machine: Machine, node: ast.AST, items: list[ast.withitem], run: Cal
             assign(machine, item.optional_vars, value)
         _within(machine, node, others, run)
 
-    if isinstance(manager, Term) and manager.kind == "generator":
+    if _suppresses(manager):
+        entered = machine.path
+        with machine.catch(item):
+            body(manager)
+        machine.path = entered
+    elif isinstance(manager, Term) and manager.kind == "generator":
         run_generator(machine, manager, node, body)
     elif isinstance(manager, Term) and manager.kind == "object":
         _enter(machine, manager, item.context_expr, body)
     else:
         body(manager)
+
+
+def _suppresses(manager: Value) -> bool:
+    """`contextlib.suppress(...)`."""
+    return isinstance(manager, Term) and manager.kind == "call" and manager.inner[0].parts == (SUPPRESS,)
 
 
 def _enter(machine: Machine, manager: Term, site: ast.AST, body: Callable[[Value], None]) -> None:

@@ -8,8 +8,11 @@ from hvdkit.library.effects import Effect
 
 def effect(name: str) -> Effect | None:
     """What a call of a library does, by its qualified name; None where no table has it."""
-    for table in (python.CALLS, numpy.CALLS):
-        if name in table:
-            return table[name]
+    module, _, last = name.rpartition(".")
+    for calls, modules in ((python.CALLS, python.MODULES), (numpy.CALLS, numpy.MODULES)):
+        if name in calls:
+            return calls[name]
+        if module in modules and last.islower():
+            return modules[module]
     found = (table.effect(name) for table in (torch, tensorflow, horovod))
     return next((each for each in found if each is not None), None)

@@ -48,9 +48,10 @@ class Asks(NamedTuple):
 
 
 class Differs(NamedTuple):
-    """Gives something else in each process: the time, a new folder."""
+    """Gives something else in each process: the time, a new folder. by_host: something else on each host."""
 
     what: str
+    by_host: bool = False
 
 
 class Writes(NamedTuple):
@@ -108,6 +109,10 @@ class Pure(NamedTuple):
     place: bool = False
 
 
+class Computes(NamedTuple):
+    """Computes a number, a text or a truth of its arguments, and does nothing else."""
+
+
 class Ends(NamedTuple):
     """Ends the process."""
 
@@ -119,5 +124,20 @@ class Runs(NamedTuple):
 
 
 Effect = Union[
-    Draws, Fills, Seeds, Makes, Asks, Differs, Writes, Sends, Reads, Wraps, Cuts, Compiles, Pure, Ends, Runs
+    Draws,
+    Fills,
+    Seeds,
+    Makes,
+    Asks,
+    Differs,
+    Writes,
+    Sends,
+    Reads,
+    Wraps,
+    Cuts,
+    Compiles,
+    Pure,
+    Computes,
+    Ends,
+    Runs,
 ]

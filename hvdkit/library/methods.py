@@ -16,6 +16,12 @@ IN_PLACE = (
     *("copy_", "assign", "assign_add", "assign_sub"),
     *("mul_", "add_", "sub_", "div_", "lerp_", "zero_", "fill_"),
 )
+# What writes the file that its first argument names: https://pandas.pydata.org/docs/reference/io.html,
+# https://numpy.org/doc/stable/reference/generated/numpy.ndarray.tofile.html, https://matplotlib.org/stable/api/.
+WRITES_FIRST = (
+    *("to_csv", "to_pickle", "to_json", "to_parquet", "to_feather", "to_excel", "to_hdf"),
+    *("tofile", "savefig"),
+)
 REPLACES = ("copy_", "assign", "zero_", "fill_")  # of these, what leave nothing of what was there
 # https://docs.pytorch.org/docs/stable/torch.html#in-place-random-sampling
 DRAWN_IN_PLACE = ("normal_", "uniform_", "bernoulli_", "exponential_", "random_", "reset_parameters")

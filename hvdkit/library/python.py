@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from hvdkit.library.effects import Differs, Draws, Effect, Ends, Pure, Runs, Seeds, Wraps, Writes
+from hvdkit.library.effects import (
+    Computes,
+    Differs,
+    Draws,
+    Effect,
+    Ends,
+    Makes,
+    Pure,
+    Runs,
+    Seeds,
+    Wraps,
+    Writes,
+)
 
 # https://docs.python.org/3/library/random.html
 RANDOM: dict[str, Effect] = {
@@ -10,32 +22,33 @@ RANDOM: dict[str, Effect] = {
     "random.shuffle": Draws("random", orders=True, shuffles=True),
     "random.sample": Draws("random", orders=True),
     "random.choices": Draws("random", orders=True),
-    "random.choice": Draws("random"),
-    "random.random": Draws("random"),
-    "random.randint": Draws("random"),
-    "random.randrange": Draws("random"),
-    "random.uniform": Draws("random"),
-    "random.getrandbits": Draws("random"),
-    "random.gauss": Draws("random"),
+    # Functions of the module that draw nothing.
+    "random.getstate": Pure(),
+    "random.setstate": Pure(),
 }
 
-# What each process has for itself: the pages of time, datetime, os, uuid, secrets and tempfile.
+# What each process or host has for itself: the pages of time, datetime, os, uuid, secrets and tempfile.
 OWN: dict[str, Effect] = {
-    "time.time": Differs("the time"),
-    "time.time_ns": Differs("the time"),
-    "time.perf_counter": Differs("the time"),
-    "time.monotonic": Differs("the time"),
-    "time.strftime": Differs("the time"),
+    # Functions of the module that do not read the clock.
+    "time.sleep": Pure(),
+    "time.strptime": Pure(),
+    "time.mktime": Pure(),
     "datetime.datetime.now": Differs("the time"),
     "datetime.datetime.today": Differs("the time"),
     "datetime.datetime.utcnow": Differs("the time"),
     "os.getpid": Differs("the process's number"),
+    "os.getppid": Differs("the process's number"),
+    "threading.get_ident": Differs("the thread's number"),
+    "threading.get_native_id": Differs("the thread's number"),
+    "socket.gethostname": Differs("the host's name", by_host=True),
+    "socket.getfqdn": Differs("the host's name", by_host=True),
+    "platform.node": Differs("the host's name", by_host=True),
+    "os.uname": Differs("the host's name", by_host=True),
+    "uuid.getnode": Differs("the host's number", by_host=True),
     "os.urandom": Differs("random bytes"),
-    "uuid.uuid1": Differs("a new identifier"),
-    "uuid.uuid4": Differs("a new identifier"),
-    "secrets.randbits": Differs("random bits"),
-    "secrets.token_hex": Differs("random bytes"),
-    "secrets.randbelow": Differs("a random number"),
+    # Made of a name alone.
+    "uuid.uuid3": Pure(),
+    "uuid.uuid5": Pure(),
     "random.SystemRandom": Differs("the system's random numbers"),
     "tempfile.mkdtemp": Differs("a new folder"),
     "tempfile.mkstemp": Differs("a new file"),
@@ -52,10 +65,18 @@ FILES: dict[str, Effect] = {
     "gzip.open": Writes(0, "filename", mode=1),
     "logging.FileHandler": Writes(0, "filename"),
     "logging.handlers.RotatingFileHandler": Writes(0, "filename"),
+    "logging.handlers.TimedRotatingFileHandler": Writes(0, "filename"),
+    "logging.handlers.WatchedFileHandler": Writes(0, "filename"),
     "logging.basicConfig": Writes(-1, "filename"),
     "shutil.copyfile": Writes(1, "dst"),
     "shutil.copy": Writes(1, "dst"),
     "shutil.copy2": Writes(1, "dst"),
+    "shutil.copytree": Writes(1, "dst"),
+    "shutil.move": Writes(1, "dst"),
+    "shutil.make_archive": Writes(0, "base_name"),
+    "os.open": Writes(0, "path", mode=1),
+    "os.rename": Writes(1, "dst"),
+    "os.replace": Writes(1, "dst"),
 }
 
 OTHERS: dict[str, Effect] = {
@@ -70,9 +91,21 @@ OTHERS: dict[str, Effect] = {
     "os.makedirs": Pure(),
     "pathlib.Path": Pure(),
     "argparse.ArgumentParser": Pure(),
+    "argparse.Namespace": Makes("namespace"),
+    "types.SimpleNamespace": Makes("namespace"),
     "multiprocessing.Process": Pure(),
     "asyncio.run": Wraps(0),
     "atexit.register": Runs(),
 }
 
 CALLS: dict[str, Effect] = {**RANDOM, **OWN, **FILES, **OTHERS}
+
+# What the functions of a module do that have no line of their own.
+MODULES: dict[str, Effect] = {
+    "math": Computes(),
+    "operator": Computes(),
+    "random": Draws("random"),
+    "time": Differs("the time"),
+    "uuid": Differs("a new identifier"),
+    "secrets": Differs("a random number"),
+}

@@ -164,13 +164,15 @@ def _decided(machine: Machine, is_and: bool, parts: list[ast.expr]) -> Value:
 
     test = truth_of(machine, first, parts[0])
     if is_and:
-        return machine.choose(test, rest, lambda: first)
-    return machine.choose(test, lambda: first, rest)
+        return machine.choose(test, rest, lambda: first, parts[0])
+    return machine.choose(test, lambda: first, rest, parts[0])
 
 
 def _conditional(machine: Machine, node: ast.IfExp) -> Value:
     test = truth_of(machine, machine.evaluate(node.test), node.test)
-    return machine.choose(test, lambda: machine.evaluate(node.body), lambda: machine.evaluate(node.orelse))
+    return machine.choose(
+        test, lambda: machine.evaluate(node.body), lambda: machine.evaluate(node.orelse), node.test
+    )
 
 
 def _items(machine: Machine, nodes: list[ast.expr]) -> list[Value] | None:

@@ -204,6 +204,7 @@ def _wrapped(term: Term) -> list[Term]:
 
 def element(machine: Machine, node: ast.AST, iterable: Value) -> Value:
     """An element of what is iterated over, in some turn."""
+    machine.record.places.setdefault(node, machine.frame.module)
     return lift(
         lambda term, process: _element(machine, node, term, process),
         held(machine, iterable),

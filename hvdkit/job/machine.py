@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from typing import Callable, NamedTuple
 
 from hvdkit.job.arguments import Arguments
-from hvdkit.job.columns import PROCESSES, Split, Value, columns, joined, lift
+from hvdkit.job.columns import PROCESSES, Split, Value, alike, columns, joined, lift
 from hvdkit.job.knowledge import Knowledge
-from hvdkit.job.record import Moved, Place, Record
+from hvdkit.job.record import Moved, Place, Record, Tested
 from hvdkit.job.store import Frame, Key, Module
 from hvdkit.job.terms import Term
 
@@ -74,6 +74,7 @@ class Machine(Knowledge):
         self.modules: dict[str, Module] = {}
         self.started: set[str] = set()  # the modules that were run
         self.risks = 0  # how many calls were made that may raise an error
+        self.under: tuple[Tested, ...] = ()  # the tests that let only some ranks come here
         self.budget = 0
         self.catching: tuple[Key, ...] = ()  # which errors are caught in turns of loops, innermost last
         self.generators: dict[ast.AST, bool] = {}  # whether a function yields
@@ -145,16 +146,24 @@ class Machine(Knowledge):
 
     # Conditions and branches
 
-    def fork(self, test: Value, then: Callable[[], None], other: Callable[[], None]) -> None:
-        """Run one of two ways by a test, or both where it may be true or false, and keep what each left."""
+    def fork(
+        self, test: Value, then: Callable[[], None], other: Callable[[], None], site: ast.AST | None = None
+    ) -> None:
+        """Run one of two ways by a test, or both where it may be true or false, and keep what each left.
+
+        site: the test in the code, where it is a person's.
+        """
         self.spend()
         terms = self.terms
         test = self.condition(test)
         if test is terms.true or test is terms.false:
             return then() if test is terms.true else other()
-        path = self.path
+        path, under = self.path, self.under
+        if site is not None and not alike(test):
+            self.under = (*under, Tested(self.place(site), test))
         one, ends_one = self._branch(path, test, then)
         two, ends_two = self._branch(path, lift(terms.negated, test), other)
+        self.under = under
         # Who ends by an error on one way is taken to go the other.
         chosen = lift(self._chosen, test, ends_one, ends_two)
         for key in {**one, **two}:
@@ -185,15 +194,21 @@ class Machine(Knowledge):
         """The path behind a branch: as it was in front, unless an error ended it."""
         return ends if ends is self.terms.false else path
 
-    def choose(self, test: Value, then: Callable[[], Value], other: Callable[[], Value]) -> Value:
-        """The value of one of two ways."""
+    def choose(
+        self,
+        test: Value,
+        then: Callable[[], Value],
+        other: Callable[[], Value],
+        site: ast.AST | None = None,
+    ) -> Value:
+        """The value of one of two ways. site: as in `fork`."""
         values: dict[bool, Value] = {}
 
         def run(way: bool, make: Callable[[], Value]) -> None:
             values[way] = make()
 
         test = self.condition(test)
-        self.fork(test, lambda: run(True, then), lambda: run(False, other))
+        self.fork(test, lambda: run(True, then), lambda: run(False, other), site)
         unset = self.terms.unset
         return lift(self.terms.either, test, values.get(True, unset), values.get(False, unset))
 

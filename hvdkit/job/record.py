@@ -15,12 +15,24 @@ Place = tuple[Module, ast.AST]
 
 
 @dataclass(frozen=True)
+class Tested:
+    """A test of which ranks had different results, on a way that was taken. value: what was tested."""
+
+    place: Place
+    value: Value
+
+
+@dataclass(frozen=True)
 class Written:
-    """A file that is written. active: the condition under which each process writes it."""
+    """A file that is written. active: the condition under which each process writes it.
+
+    under: the tests that let only some ranks come here, outermost first.
+    """
 
     place: Place
     path: Value
     active: Value
+    under: tuple[Tested, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -66,7 +78,7 @@ class Loaded:
 
 @dataclass(frozen=True)
 class Weights:
-    """Weights that are not the same on all ranks, in a backward pass or at the end of a training.
+    """Weights in a backward pass, or at the end of a training.
 
     made: where the part of the model was constructed. changed: what wrote them after that.
     """
@@ -110,11 +122,12 @@ class Setting:
 
 @dataclass(frozen=True)
 class Met:
-    """A collective. active: the condition under which each process reaches it."""
+    """A collective. active: the condition under which each process reaches it. under: as elsewhere."""
 
     place: Place
     name: str
     active: Value
+    under: tuple[Tested, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -149,7 +162,7 @@ class Record:
 
     written: list[Written] = field(default_factory=list)
     drawn: list[Drawn] = field(default_factory=list)
-    weights: list[Weights] = field(default_factory=list)
+    weights: dict[Weights, None] = field(default_factory=dict)
     passes: list[Pass] = field(default_factory=list)
     settings: list[Setting] = field(default_factory=list)
     moved: list[Moved] = field(default_factory=list)

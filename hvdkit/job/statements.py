@@ -122,7 +122,7 @@ def _read(target: ast.expr) -> ast.expr:
 
 def _if(machine: Machine, node: ast.If) -> None:
     test = truth_of(machine, machine.evaluate(node.test), node.test)
-    machine.fork(test, lambda: machine.execute(node.body), lambda: machine.execute(node.orelse))
+    machine.fork(test, lambda: machine.execute(node.body), lambda: machine.execute(node.orelse), node.test)
 
 
 def _return(machine: Machine, node: ast.Return) -> None:

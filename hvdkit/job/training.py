@@ -266,7 +266,7 @@ def meet(machine: Machine, name: str, site: ast.AST) -> None:
     none = machine.terms.make("no collective")
     trace = lift(machine.terms.or_else, machine.read(TRACE) or none, none)
     machine.write(TRACE, lift(lambda before: machine.terms.make("met", name, before), trace))
-    machine.record.met.append(Met(machine.place(site), name, machine.active))
+    machine.record.met.append(Met(machine.place(site), name, machine.active, machine.under))
     if not machine.by_xla.isdisjoint(machine.running):
         machine.record.by_xla.append(machine.place(site))
 
@@ -325,12 +325,10 @@ def backward(machine: Machine, loss: Value, site: ast.AST) -> None:
 
 
 def check_weights(machine: Machine, part: Term) -> None:
-    """Record weights that are not the same on all ranks."""
+    """Record the weights that something has now."""
     weights = machine.read((part, WEIGHTS))
-    if weights is not None and not alike(weights):
-        found = Weights(made_at(machine, part), machine.changed.get(part), weights)
-        if found not in machine.record.weights:
-            machine.record.weights.append(found)
+    if weights is not None:
+        machine.record.weights[Weights(made_at(machine, part), machine.changed.get(part), weights)] = None
 
 
 def made_at(machine: Machine, part: Term) -> Place:

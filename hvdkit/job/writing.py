@@ -31,7 +31,7 @@ def write_file(machine: Machine, path: Value, site: ast.AST) -> None:
         for term in columns(path)
     ):
         return
-    machine.record.written.append(Written(machine.place(site), path, machine.active))
+    machine.record.written.append(Written(machine.place(site), path, machine.active, machine.under))
 
 
 def is_path(term: Term) -> bool:

@@ -36,6 +36,7 @@ hvdkit migrate train.py --interactive      accept or leave each change, as in gi
 hvdkit migrate train.py --output migrated/  write the migrated files elsewhere
 hvdkit migrate train.py --target hvdkit    the shorter wrapper form (import hvdkit.torch as hvd)
 hvdkit migrate train.py --target ddp       from Horovod to DistributedDataParallel and torchrun
+hvdkit migrate train.py --why files        what decides that rank 0 alone writes files, step by step
 hvdkit migrate . --check                   exit 1 if anything would change or is left to you, for CI
 hvdkit migrate train.py --write --verify   run both versions, write only if every weight agrees
 hvdkit migrate train.py --verify -- --epochs 1   the script's own arguments after `--`
@@ -104,6 +105,12 @@ def parser() -> CommandParser:
     )
     out.add_argument(
         "--table", action="store_true", help="also show the conditions that hold, with the evidence"
+    )
+    out.add_argument(
+        "--why",
+        default="",
+        metavar="ROW",
+        help="show what decides a condition, step by step; ROW: a part of its name",
     )
     return made
 
@@ -174,6 +181,7 @@ def main(argv: Sequence[str]) -> int:
             result = verified(plan, script, script_arguments, request_fields(args), back)
         else:
             print("--verify: nothing is rewritten, so there is nothing to run", file=sys.stderr)
+    _check_row(plan, args.why)
     _report(plan, options, args, result, partial(_next, plan, paths, args, own))
     refused = _refused(result, args)
     if refused:
@@ -190,13 +198,24 @@ def _next(plan: Plan, paths: Sequence[Path], args: argparse.Namespace, own: Sequ
     if not plan.changed or any((args.write, args.interactive, args.output, args.check, args.verify)):
         return []
     scripts = [] if any(path.is_file() for path in paths) else [word(os.path.relpath(_first_changed(plan)))]
-    typed = [argument(each) for each in own if each not in ("--no-diff", "--table")]
+    shown = ("--no-diff", "--table", *(("--why", args.why, f"--why={args.why}") if args.why else ()))
+    typed = [argument(each) for each in own if each not in shown]
     compare = " ".join([*scripts, *typed, "--verify"])
     write = " ".join([*typed, "--write", *write_gate(paths)])
     return [
         f"`hvdkit migrate {compare}`: run both for a few steps, and compare them",
         f"`hvdkit migrate {write}`: write it; `hvdkit migrate --undo` restores the files",
     ]
+
+
+def _check_row(plan: Plan, asked: str) -> None:
+    rows = dict.fromkeys(row.name for program in plan.programs for row in program.conditions)
+    if asked and not any(row.is_called(asked) for program in plan.programs for row in program.conditions):
+        raise UsageError(
+            f"no condition has {one_line(asked)!r} in its name",
+            f"there are: {', '.join(rows)}" if rows else "no program here has conditions",
+            "give a part of a name that --table shows",
+        )
 
 
 def _first_changed(plan: Plan) -> Path:
@@ -298,7 +317,7 @@ def _stdin(options: Options, args: argparse.Namespace) -> int:
 
     No text goes there where a report for machines does, or where --check asks for an exit code alone.
     """
-    given = [name for name in ("write", "interactive", "output", "table") if getattr(args, name)]
+    given = [name for name in ("write", "interactive", "output", "table", "why") if getattr(args, name)]
     if given:
         raise UsageError(
             f"--{given[0]} has no file to work on when standard input is read",

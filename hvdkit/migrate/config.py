@@ -48,6 +48,7 @@ def chosen(args: argparse.Namespace, start: Path, command: str) -> Options:
         ignore=rules_named(args.ignore, command, "--ignore") or base.ignore,
         keras=installed_keras(),
         keras_3_target=asked or "hvdkit",
+        why=getattr(args, "why", ""),
     )
 
 

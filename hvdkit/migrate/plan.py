@@ -190,13 +190,40 @@ class Spot:
 
 
 @dataclass(frozen=True)
+class Reason:
+    """One step of what shows a row, or opens it. depth: how far it is behind what was done.
+
+    code: the migrated code at the spot.
+    """
+
+    text: str
+    depth: int = 0
+    spot: Spot | None = None
+    code: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """The step for --json."""
+        at = self.spot
+        place = None if at is None else {"path": str(at.path), "line": at.line, "cell": at.cell}
+        return {"text": self.text, "depth": self.depth, "place": place, "code": self.code}
+
+
+@dataclass(frozen=True)
 class Condition:
-    """One row of the post-condition table for one program. spots: where an open one is to be looked at."""
+    """One row of the post-condition table for one program. spots: where an open one is to be looked at.
+
+    why: what shows it, or opens it, step by step, where that is asked for.
+    """
 
     name: str
     state: State
     detail: str
     spots: tuple[Spot, ...] = ()
+    why: tuple[Reason, ...] = ()
+
+    def is_called(self, words: str) -> bool:
+        """Whether the name of the row has these words."""
+        return words.casefold() in self.name.casefold()
 
     def as_json(self) -> dict[str, Any]:
         """The row for --json."""
@@ -205,6 +232,7 @@ class Condition:
             "state": self.state.value,
             "detail": self.detail,
             "places": [{"path": str(at.path), "line": at.line, "cell": at.cell} for at in self.spots],
+            **({"why": [reason.as_json() for reason in self.why]} if self.why else {}),
         }
 
 

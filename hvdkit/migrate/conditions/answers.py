@@ -60,9 +60,14 @@ def row(before: Facts, name: str, answer: Answer, otherwise: Iterable[Code]) -> 
     return Condition(name, answer.state, answer.detail.replace("{}", named), spots)
 
 
+def spot_before(before: Facts, code: Code) -> Spot:
+    """The place of code of the rewritten text in the file as it is."""
+    return _spot(before, *_at(code))
+
+
 def where_it_was(before: Facts, code: Code) -> str:
     """`train.py:12`: the place of code of the rewritten text in the file as it is."""
-    at = _spot(before, *_at(code))
+    at = spot_before(before, code)
     return address(at.path.name, at.line, at.cell)
 
 

@@ -16,6 +16,7 @@ from hvdkit.migrate.conditions.paths import kept_from, stays_zero
 from hvdkit.migrate.conditions.same_samples import differing_samples
 from hvdkit.migrate.conditions.starts import STARTS_ITSELF, starts_itself
 from hvdkit.migrate.conditions.tensorflow_table import tensorflow_conditions
+from hvdkit.migrate.conditions.why import with_reasons
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.coverage.early_copies import early_copies
 from hvdkit.migrate.facts.coverage.own_weights import own_weights
@@ -94,7 +95,8 @@ def conditions(facts: Facts, entry: Path, before: Facts) -> tuple[Condition, ...
     if not training and was == "none" and answers[WRITTEN].state is State.OPEN:
         answers[WRITTEN] = Answer(State.NONE, ALONE)
     otherwise = _trains(facts, program)
-    return tuple(row(before, name, answer, otherwise) for name, answer in answers.items())
+    rows = tuple(row(before, name, answer, otherwise) for name, answer in answers.items())
+    return with_reasons(facts, program, before, rows)
 
 
 def _trains(facts: Facts, program: ProgramFacts) -> list[Code]:

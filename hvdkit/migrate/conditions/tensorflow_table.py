@@ -7,6 +7,7 @@ import ast
 from hvdkit.migrate.conditions.answers import Answer, Code, open_at, places, row
 from hvdkit.migrate.conditions.paper_job import with_objections
 from hvdkit.migrate.conditions.same_samples import differing_samples
+from hvdkit.migrate.conditions.why import with_reasons
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.coverage.unseen_training import unseen_training
 from hvdkit.migrate.facts.keras import vocabulary as words
@@ -40,7 +41,8 @@ def tensorflow_conditions(facts: Facts, program: ProgramFacts, before: Facts) ->
     otherwise = _trains(facts, program)
     answers = {name: check(facts, program) for name, check in ROWS.items()}
     answers = with_objections(facts, program, before, answers)
-    return tuple(row(before, name, answer, otherwise) for name, answer in answers.items())
+    rows = tuple(row(before, name, answer, otherwise) for name, answer in answers.items())
+    return with_reasons(facts, program, before, rows)
 
 
 def _trains(facts: Facts, program: ProgramFacts) -> list[Code]:

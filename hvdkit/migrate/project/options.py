@@ -27,6 +27,7 @@ class Options:
     program is migrated, for programs that do not say theirs; "" where it is not known. keras_3_target: the
     target for programs on Keras 3, where plain Horovod averages nothing; "" for the same. exclude,
     per_file_ignores: patterns of files below `root` of which check reports nothing, or nothing of some rules.
+    why: the name of the rows whose reasons are asked for, or a part of it.
     """
 
     target: str = "horovod"
@@ -39,6 +40,7 @@ class Options:
     exclude: tuple[str, ...] = ()
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
     root: Path = Path()
+    why: str = ""
 
     def allows(self, rule: str) -> bool:
         """Whether --select and --ignore leave a rule, by prefix of its id."""

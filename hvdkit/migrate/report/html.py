@@ -9,7 +9,7 @@ from html import escape
 
 from hvdkit.html import page, prose, table, tasks, verdict
 from hvdkit.migrate.catalog.rule_files import COMMANDS, read, rule_files
-from hvdkit.migrate.plan import FilePlan, Plan, Reported, State
+from hvdkit.migrate.plan import FilePlan, Plan, Reason, Reported, State, address
 from hvdkit.migrate.report.diff import lines_of
 from hvdkit.migrate.report.verdicts import verdicts
 
@@ -39,7 +39,11 @@ def _body(plan: Plan) -> Iterator[str]:
             yield table(
                 ("holds", "condition", "shown by"),
                 [
-                    (f'<span class="{kind}">{mark}</span>', escape(row.name), escape(row.detail))
+                    (
+                        f'<span class="{kind}">{mark}</span>',
+                        escape(row.name),
+                        escape(row.detail) + "".join(_why(row.why)),
+                    )
                     for (mark, kind), row in rows
                 ],
             )
@@ -57,6 +61,15 @@ def _body(plan: Plan) -> Iterator[str]:
                 rule = read(files[name])
                 texts = "".join(f"<p>{escape(text)}</p>" for text in (rule.what, rule.why, rule.safety))
                 yield f'<details id="{name}"><summary>{name}: {escape(rule.title)}</summary>{texts}</details>'
+
+
+def _why(reasons: tuple[Reason, ...]) -> Iterator[str]:
+    """The steps that --why asks for."""
+    for reason in reasons:
+        at = reason.spot
+        place = "" if at is None else f"{address(os.path.relpath(at.path), at.line, at.cell)}: "
+        code = f" <code>{escape(reason.code)}</code>" if reason.code else ""
+        yield f"<br>{'&emsp;' * (reason.depth + 1)}{escape(place + reason.text)}{code}"
 
 
 def _said(finding: Reported, place: bool = False) -> str:

@@ -46,6 +46,7 @@ def show(plan: Plan, options: Options, diff: bool, table: bool, following: Seque
     for program in plan.programs:
         if program.kind != "none" or program.conditions:
             _conditions(program, table)
+    _show_why(plan)
     for finding, lines in _alike(plan.told):
         show_finding(finding, "cyan", lines)
     _show_left(plan)
@@ -65,6 +66,7 @@ def show(plan: Plan, options: Options, diff: bool, table: bool, following: Seque
 
 def show_quietly(plan: Plan) -> None:
     """Only what is left to you, and the verdict on each program."""
+    _show_why(plan)
     _show_left(plan)
     show_left_alone(plan)
     _show_verdicts(plan)
@@ -194,6 +196,21 @@ def _conditions(program: Program, every: bool) -> None:
         mark, colour = MARKS[condition.state]
         table.add_row(plain(mark, colour), condition.name, plain(condition.detail))
     console(wraps=True).print(table)
+
+
+def _show_why(plan: Plan) -> None:
+    """The rows that --why asks for, and what decides them, step by step."""
+    for program in plan.programs:
+        for row in program.conditions:
+            if not row.why:
+                continue
+            mark, colour = MARKS[row.state]
+            _say(f"why {mark}", colour, f"{_name(program.entry)}: {row.name}: {row.detail}")
+            for reason in row.why:
+                at = reason.spot
+                place = "" if at is None else f"{address(_name(at.path), at.line, at.cell)}: "
+                code = f"  {reason.code}" if reason.code else ""
+                show_line(f"{'    ' * (reason.depth + 1)}{place}{reason.text}{code}")
 
 
 def _alike(findings: Sequence[Reported]) -> Iterator[tuple[Reported, list[int]]]:

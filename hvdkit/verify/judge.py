@@ -13,7 +13,7 @@ from hvdkit.verify.compare import Comparison, compare
 from hvdkit.verify.detect import Launcher, Start
 from hvdkit.verify.hook.settings import Settings
 from hvdkit.verify.invariant import Invariant, Unchecked, exit_code
-from hvdkit.verify.records import ADASUM, DDP, FLOAT16, SENDS_BUFFERS, TO_END, Run
+from hvdkit.verify.records import ADASUM, DDP, FLOAT16, SENDS_BUFFERS, SPLIT, TO_END, Run
 from hvdkit.verify.scene import Scene
 from hvdkit.verify.tolerance import tolerance_for
 from hvdkit.verify.unreached import Unreached, unreached
@@ -37,6 +37,9 @@ UNCOMPRESSED_TWINS = (
 TWINS = (
     "the original is one process: it was run as {0} processes, each with the batches and random states of a "
     "rank of the migrated, and their gradients were averaged when the migrated averages"
+)
+SPLIT_OTHERWISE = (
+    "the migrated splits the data by other random numbers than the original, which was given its parts: {0}"
 )
 ADASUM_IN_BOTH = (
     "the migrated combines updates by Adasum: each of Horovod's results is compared with the "
@@ -132,6 +135,15 @@ def _notes(scene: Scene, start: Start, original: Run, migrated: Run) -> Iterator
     elif alike.float16:
         yield FLOAT16_IN_BOTH if averaged_by_ddp(original) or alike.adasum else UNCOMPRESSED
     yield from ((ADASUM_IN_BOTH,) if alike.adasum else ())
+    taken = {
+        event.detail
+        for run in (original, migrated)
+        for s in run.steps[0]
+        for event in s.events
+        if event.what == SPLIT
+    }
+    if taken:
+        yield SPLIT_OTHERWISE.format(", ".join(sorted(taken)))
     yield from told(original, migrated)
     yield from notes_of_runs(scene, start, (original, migrated))
 

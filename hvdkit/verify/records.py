@@ -27,6 +27,8 @@ LEAVES_OUT = "leaves out"
 SETS_EPOCH = "sampler with set_epoch"
 # A loader, by its number, is the Nth that was made: "LOADER MADE".
 MADE = "loader"
+# A loader was given the part of a split that the other run's has: how many samples, and of what.
+SPLIT = "split taken"
 # A CUDA device that a rank asked for, by its number on the host.
 DEVICE = "device"
 # Keras' fit is given the number of steps in an epoch.

@@ -93,12 +93,12 @@ def _different(run: Run, shares: list[list[object]], shared: int, cause: Cause) 
 
 
 def _complete(original: Run, migrated: Run, loader: int, first: int, cause: Cause) -> Iterator[Invariant]:
-    """By indices: a seed that a split was given may choose other samples than the original's. By contents
-    where there are none, and the job's are the original's (augmented samples are not)."""
+    """By the number of samples: a seed that a split was given may choose others than the original's. By
+    contents where no index is drawn, and the job's are the original's (augmented samples are not)."""
     if not all(pass_ended(run, loader, first) for run in (original, migrated)):
         return
     whole, drawn = (
-        {i for share in _indices(run, loader, first) for i in share} for run in (original, migrated)
+        {i for share in _by_rank(run, loader, first) for i in share} for run in (original, migrated)
     )
     if not whole:
         whole, drawn = (
@@ -106,7 +106,7 @@ def _complete(original: Run, migrated: Run, loader: int, first: int, cause: Caus
         )
         if not drawn <= whole:
             return
-    missing, left = len(whole - drawn), _left_out(migrated, loader)
+    missing, left = max(0, len(whole) - len(drawn)), _left_out(migrated, loader)
     seen = f"{missing} of {len(whole)} are left out"
     told = f"{seen}, of {left} that fill no batch" if left else seen
     yield Invariant(ALL, missing <= left, told, cause)

@@ -24,4 +24,4 @@ history = model.fit(
 )
 for epoch, value in enumerate(history.history["val_loss"]):
     print(f"epoch {epoch} val_loss {value:.6f}")
-model.save_weights("weights.h5")
+model.save_weights("weights.weights.h5")

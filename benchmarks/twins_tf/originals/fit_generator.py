@@ -29,4 +29,4 @@ model.compile(
 )
 model.fit(train, epochs=2, verbose=0)
 print("loss", float(model.evaluate(x_val, y_val, verbose=0)))
-model.save_weights("weights.h5")
+model.save_weights("weights.weights.h5")

@@ -27,4 +27,4 @@ model.fit(
     verbose=2,
     callbacks=[tf.keras.callbacks.LearningRateScheduler(lambda epoch: 0.01 / (epoch + 1))],
 )
-model.save_weights("weights.h5")
+model.save_weights("weights.weights.h5")

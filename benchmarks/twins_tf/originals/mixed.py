@@ -22,4 +22,4 @@ model.compile(
     loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True),
 )
 model.fit(train, epochs=2, validation_data=(x_val, y_val), verbose=2)
-model.save_weights("weights.h5")
+model.save_weights("weights.weights.h5")

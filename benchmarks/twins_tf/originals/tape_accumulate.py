@@ -40,4 +40,4 @@ for epoch in range(2):
         count += len(labels)
     print(f"epoch {epoch} val_loss {total / count:.6f} accuracy {right / count:.4f}")
 
-model.save_weights("weights.h5")
+model.save_weights("weights.weights.h5")

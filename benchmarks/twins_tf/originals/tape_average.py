@@ -38,4 +38,4 @@ for epoch in range(2):
         count += len(labels)
     print(f"epoch {epoch} val_loss {total / count:.6f} accuracy {right / count:.4f}")
 
-average.save_weights("average.h5")
+average.save_weights("average.weights.h5")

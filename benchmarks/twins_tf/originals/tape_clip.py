@@ -37,6 +37,6 @@ for epoch in range(3):
     print(f"epoch {epoch} val_loss {total / count:.6f} accuracy {right / count:.4f}")
     if total / count < best:
         best = total / count
-        model.save_weights("best.h5")
+        model.save_weights("best.weights.h5")
     else:
         break

@@ -29,4 +29,4 @@ for _ in range(2):
         critic_gradients = critic_tape.gradient(critic_loss, critic.trainable_variables)
         generator_optimizer.apply_gradients(zip(generator_gradients, generator.trainable_variables))
         critic_optimizer.apply_gradients(zip(critic_gradients, critic.trainable_variables))
-generator.save_weights("generator.h5")
+generator.save_weights("generator.weights.h5")

@@ -33,4 +33,4 @@ model.compile(
     loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True),
 )
 model.fit(train, epochs=2, verbose=0)
-model.save_weights("weights.h5")
+model.save_weights("weights.weights.h5")

@@ -19,17 +19,18 @@ from torch.utils.data.dataloader import _BaseDataLoaderIter
 
 from hvdkit.verify.hook.places import place_of
 from hvdkit.verify.hook.reached import has_length, note_length
-from hvdkit.verify.hook.recorder import Recorder
+from hvdkit.verify.hook.recorder import Recorder, process_rank
 from hvdkit.verify.hook.repeat import keep_batches, kept_batches
 from hvdkit.verify.hook.samples import rows
 from hvdkit.verify.hook.seeds import align
 from hvdkit.verify.hook.settings import Settings
+from hvdkit.verify.hook.splits import Splits
 from hvdkit.verify.hook.tensors import batch_digest
 from hvdkit.verify.hook.twin_job import Kept
 from hvdkit.verify.hook.twin_record import Begun
 from hvdkit.verify.hook.twin_replay import Replay
 from hvdkit.verify.hook.twin_states import states
-from hvdkit.verify.records import MADE, PASS_AT, PASS_ENDED, SETS_EPOCH, Draw, read_run
+from hvdkit.verify.records import MADE, PASS_AT, PASS_ENDED, SETS_EPOCH, SPLIT, Draw, read_run
 
 Key = tuple[int, int, int]  # loader, epoch, place in the epoch
 
@@ -115,6 +116,7 @@ def watch_loaders(recorder: Recorder, kept: Kept | None = None, twin: Replay | N
     keep = keep_batches(recorder)
     replay = _draws_of(settings) if settings.replay else {}
     loaders = Loaders()
+    splits = splits_of(recorder)
     iterators: WeakKeyDictionary[Any, Drawn] = WeakKeyDictionary()
     build, begin, measure = DataLoader.__init__, DataLoader.__iter__, DataLoader.__len__
     next_index, next_batch = _BaseDataLoaderIter._next_index, _BaseDataLoaderIter.__next__
@@ -196,6 +198,9 @@ def watch_loaders(recorder: Recorder, kept: Kept | None = None, twin: Replay | N
     @functools.wraps(build)
     def init(self: DataLoader[Any], *args: Any, **kwargs: Any) -> None:
         build(self, *args, **kwargs)
+        given = splits.make(self)
+        if given:
+            recorder.note_once(SPLIT, given)
         recorder.hold(recorder.bases.pools(loaders.make(self), self))
 
     @functools.wraps(measure)
@@ -208,6 +213,14 @@ def watch_loaders(recorder: Recorder, kept: Kept | None = None, twin: Replay | N
     DataLoader.__iter__ = iterate  # type: ignore[method-assign]
     _BaseDataLoaderIter._next_index = draw  # type: ignore[method-assign]
     _BaseDataLoaderIter.__next__ = fetch  # type: ignore[method-assign]
+
+
+def splits_of(recorder: Recorder) -> Splits:
+    """Of this process: the job's in its twins, the original's where its order is replayed."""
+    settings = recorder.settings
+    other = settings.twins or settings.replay
+    kept = None if other or process_rank() else settings.path
+    return Splits(recorder.bases, kept, Path(other) if other else None)
 
 
 def _data(loader: DataLoader[Any]) -> tuple[str, int]:

@@ -35,13 +35,13 @@ class Bases:
 
     def samples(self, dataset: Any, indices: tuple[Any, ...]) -> tuple[str, ...]:
         """ "DATA SET:INDEX" of each; empty where the indices themselves say it, or are not numbers."""
-        if _inner(dataset) is None and not isinstance(dataset, (Subset, ConcatDataset)):
+        if inner(dataset) is None and not isinstance(dataset, (Subset, ConcatDataset)):
             return ()
         if not isinstance(dataset, Sized) or not all(
             isinstance(i, int) and 0 <= i < len(dataset) for i in indices
         ):
             return ()
-        return tuple(f"{self.name(base)}:{place}" for base, place in _placed(dataset, indices))
+        return tuple(f"{self.name(base)}:{place}" for base, place in placed(dataset, indices))
 
     def pools(self, made: int, loader: DataLoader[Any]) -> tuple[Pool, ...]:
         """All samples that a loader can draw, for each innermost data set; none where it cannot be told."""
@@ -50,12 +50,12 @@ class Bases:
             return ()
         drawn = loader.sampler.indices if isinstance(loader.sampler, SubsetRandomSampler) else None
         places: dict[str, set[int]] = {}
-        for base, place in _placed(dataset, range(len(dataset)) if drawn is None else map(int, drawn)):
+        for base, place in placed(dataset, range(len(dataset)) if drawn is None else map(int, drawn)):
             places.setdefault(self.name(base), set()).add(place)
         return tuple(Pool.of(made, base, held) for base, held in places.items())
 
 
-def _inner(dataset: Any) -> Any | None:
+def inner(dataset: Any) -> Any | None:
     """What a data set of the script's own wraps sample by sample: the one data set of its length in it."""
     held = [value for value in getattr(dataset, "__dict__", {}).values() if isinstance(value, Dataset)]
     if len(held) != 1 or not isinstance(dataset, Sized) or not isinstance(held[0], Sized):
@@ -63,14 +63,14 @@ def _inner(dataset: Any) -> Any | None:
     return held[0] if len(held[0]) == len(dataset) else None
 
 
-def _placed(dataset: Any, indices: Iterable[int]) -> Iterable[tuple[Any, int]]:
+def placed(dataset: Any, indices: Iterable[int]) -> Iterable[tuple[Any, int]]:
     """The innermost data set and the place in it of each."""
     if isinstance(dataset, Subset) and all(hasattr(i, "__index__") for i in dataset.indices):
-        return _placed(dataset.dataset, (int(dataset.indices[i]) for i in indices))
+        return placed(dataset.dataset, (int(dataset.indices[i]) for i in indices))
     if isinstance(dataset, ConcatDataset):
-        return (found for i in indices for found in _placed(*_part(dataset, i)))
-    inner = _inner(dataset)
-    return ((dataset, i) for i in indices) if inner is None else _placed(inner, indices)
+        return (found for i in indices for found in placed(*_part(dataset, i)))
+    wrapped = inner(dataset)
+    return ((dataset, i) for i in indices) if wrapped is None else placed(wrapped, indices)
 
 
 def _part(dataset: ConcatDataset[Any], index: int) -> tuple[Any, tuple[int, ...]]:

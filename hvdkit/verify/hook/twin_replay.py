@@ -43,6 +43,7 @@ class Replay:
         self.steps = 0
         self.scale = Scale(recorder.settings.path, recorder.settings.world, tells=not peers.rank)
         self.own_rates: list[Any] = []
+        peers.is_complete = lambda: self.steps == len(self.rank.steps)
         self.statistics = Statistics(peers)
         if self.rank.lost:
             peers.part(self.rank.lost)
@@ -138,8 +139,10 @@ class Replay:
         self.steps += 1
 
     def _beyond(self) -> None:
-        """The job has ended, and the original continues."""
-        (self.recorder.settings.path / BEYOND).write_text(place_of(), encoding="utf-8")
+        """The job has ended, and the original continues; one process decides that, and it is the first. What
+        a later one would decide by its share alone is no matter."""
+        if not self.peers.rank:
+            (self.recorder.settings.path / BEYOND).write_text(place_of(), encoding="utf-8")
         end_process(self.recorder.settings, [self.peers.rank])
 
     def seed(self, number: int, library: str, argument: Any) -> Any:

@@ -29,7 +29,8 @@ def compare_twins(
     )
     more = [*found, *_decisions(twins, job, scales), *_beyond(twins, job)]
     comparison = compare(twins, job, tolerance, more, given=True)
-    return _with_rounding(comparison, twins), tuple(_unchecked(missing))
+    unchecked = (*_unchecked(missing), *_not_decided(twins, job))
+    return _with_rounding(comparison, twins), unchecked
 
 
 def _with_rounding(comparison: Comparison, twins: Run) -> Comparison:
@@ -93,6 +94,18 @@ def _decisions(twins: Run, job: Run, scales: Scales) -> Iterator[Difference]:
                     Stage.DECISION, step, 0, rank, told, own[0], value, places=(theirs[0][2], at)
                 )
                 return
+
+
+def _not_decided(twins: Run, job: Run) -> Iterator[Unchecked]:
+    """A rank that is given fewer numbers to decide by than the original, and has its rates all the same: they
+    may be sent to it, or have not changed yet."""
+    for rank in job.steps:
+        before, now = (_given(run, rank) for run in (twins, job))
+        if len(now) < len(before):
+            name, number, place, _ = before[len(now)]
+            reason = f"rank {rank} of the job is given no number where the original has {number} ({place})"
+            yield Unchecked(f"what {name} decides", reason)
+            return
 
 
 def _given(run: Run, rank: int) -> list[tuple[str, str, str, int]]:

@@ -91,8 +91,9 @@ def watch_steps_of_fit(kind: Any) -> None:
 
 def watch_epochs_of_fit(kind: Any) -> None:
     """The same in Keras 3. kind: what iterates over the epochs of one call, fit's before those of its
-    evaluations."""
-    build = kind.__init__
+    evaluations. It counts the batches of its data anew when it is reset, after a model is built."""
+    build, reset = kind.__init__, kind.reset
+    of_fits: WeakKeyDictionary[Any, int | None] = WeakKeyDictionary()
 
     @functools.wraps(build)
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
@@ -100,11 +101,16 @@ def watch_epochs_of_fit(kind: Any) -> None:
         recorder = Recorder.of_process()
         follows = recorder.kept or recorder.twin
         if recorder.fits and follows:
-            given = "steps_per_epoch" if self.steps_per_epoch else "_num_batches"
-            setattr(self, given, follows.steps_of_fit(getattr(self, given)))
+            self.steps_per_epoch = follows.steps_of_fit(self.steps_per_epoch)
+            self._num_batches = of_fits[self] = follows.steps_of_fit(self._num_batches)
         recorder.fits = False
 
-    kind.__init__ = init
+    @functools.wraps(reset)
+    def again(self: Any) -> None:
+        reset(self)
+        self._num_batches = of_fits.get(self, self._num_batches)
+
+    kind.__init__, kind.reset = init, again
 
 
 def _evaluating(method: Any) -> Any:

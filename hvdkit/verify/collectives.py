@@ -123,7 +123,8 @@ def told(original: Run, migrated: Run) -> Iterator[str]:
             apart = [(a, b) for a, b in zip(one, other) if not _close(a, b)]
             if apart and len(one) == len(other):
                 a, b = apart[0]
-                reason = ": a sum in one and an average in the other?" if kind == "allreduce" else ""
+                averaged = any(_close(b, a * factor) for factor in (original.world, 1 / original.world))
+                reason = ": a sum in one and an average in the other" if averaged else ""
                 yield (
                     f"the script's own {kind} gave {a:.9g} in the original and {b:.9g} in the migrated "
                     f"(Euclidean norm), before step {pair.one.number}{reason}"

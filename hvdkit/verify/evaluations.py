@@ -9,6 +9,7 @@ from hvdkit.verify.collectives import BROADCAST
 from hvdkit.verify.invariant import Invariant
 from hvdkit.verify.passes import training_loader
 from hvdkit.verify.records import PASS_AT, PASS_ENDED, TF_DATA, Collective, Run
+from hvdkit.verify.same_state import STATISTIC
 
 CAUSE = Cause(
     "HVD870",
@@ -22,19 +23,34 @@ NAME = "what ranks find on shares of an evaluation is reduced"
 def check_evaluations(run: Run) -> Iterator[Invariant]:
     """Reported where ranks evaluate on different samples. An evaluation is a whole pass, between two steps,
     over a loader that does not train."""
-    loader = training_loader(run)
     shared, alone = 0, []
-    for place, other, epoch in _evaluations(run, loader):
-        drawn = [_drawn(run, rank, place, other, epoch) for rank in run.steps]
-        if all(drawn) and any(samples != drawn[0] for samples in drawn):
-            shared += 1
-            if not any(_reduces(call) for steps in run.steps.values() for call in steps[place].collectives):
-                alone.append(_begun_at(run, other, epoch))
+    for place, other, epoch in _on_shares(run):
+        shared += 1
+        if not any(_reduces(call) for steps in run.steps.values() for call in steps[place].collectives):
+            alone.append(_begun_at(run, other, epoch))
     if alone:
         where = f" ({alone[0]})" if alone[0] else ""
         yield Invariant(NAME, False, f"{len(alone)} of {shared} evaluations are not reduced{where}", CAUSE)
     elif shared:
         yield Invariant(NAME, True, f"{shared} evaluations", CAUSE)
+
+
+def by_own_statistics(run: Run) -> bool:
+    """Whether ranks evaluate on different samples, each with its own statistics of a normaliser."""
+    return any(
+        len({tensor.digest for tensor in tensors}) > 1
+        for place, _, _ in _on_shares(run)
+        for tensors in zip(*(steps[place - 1].buffers for steps in run.steps.values()))
+        if STATISTIC.fullmatch(tensors[0].name)
+    )
+
+
+def _on_shares(run: Run) -> Iterator[tuple[int, int, int]]:
+    """Place in the records, loader and pass, of evaluations in which ranks draw different samples."""
+    for place, other, epoch in _evaluations(run, training_loader(run)):
+        drawn = [_drawn(run, rank, place, other, epoch) for rank in run.steps]
+        if all(drawn) and any(samples != drawn[0] for samples in drawn):
+            yield place, other, epoch
 
 
 def _reduces(call: Collective) -> bool:

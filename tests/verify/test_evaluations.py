@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from hvdkit.verify.evaluations import CAUSE, check_evaluations
-from hvdkit.verify.records import PASS_ENDED, Collective, Draw, Event, Run, Step
+from hvdkit.verify.differences import Difference, Stage
+from hvdkit.verify.evaluations import CAUSE, by_own_statistics, check_evaluations
+from hvdkit.verify.records import PASS_ENDED, Collective, Draw, Event, Run, Step, Tensor
+from hvdkit.verify.twins.numbers import Scales, is_wrong
+from hvdkit.verify.twins.own_statistics import differences_apart_from
 
 TRAINING, OTHER = 0, 1
 SUM = (Collective("allreduce", 1.0, "train.py:9"),)
@@ -61,3 +64,24 @@ def test_nothing_is_said_of_all_samples_on_every_rank() -> None:
 
 def test_a_second_loader_that_is_drawn_from_in_each_step_evaluates_nothing() -> None:
     assert found(rank({8, 10}, False, every=1), rank({9, 11}, False, every=1)) == []
+
+
+@pytest.mark.parametrize(("name", "own"), [("1.running_mean", True), ("scale", False)])
+@pytest.mark.parametrize("shares", [True, False])
+@pytest.mark.parametrize(("printed", "near"), [("0.60", True), ("0.30", False)])
+def test_what_statistics_of_each_rank_explain_is_not_checked(name, own, shares, printed, near):
+    """The original prints 0.61."""
+    ranks = []
+    for value, validated in enumerate(({8, 10}, {9, 11} if shares else {8, 10})):
+        held = (Tensor(name, (1,), "float32", str(value), 1.0),)
+        ranks.append(tuple(replace(step, buffers=held) for step in rank(validated, True)))
+    job = Run(Path(), dict(enumerate(ranks)))
+    assert by_own_statistics(job) is (own and shares)
+
+    def find(scales: Scales) -> list[Difference]:
+        wrong = is_wrong(printed, ["0.61", "0.61"], scales)
+        return [Difference(Stage.PRINTED, 3, 0, 0, "", "0.61", printed)] if wrong else []
+
+    found, unchecked = differences_apart_from(find, job, Scales(2))
+    assert bool(unchecked) is (own and shares and near) is not bool(found)
+    assert all("'0.61' there, '0.60' here" in each.reason for each in unchecked)

@@ -63,6 +63,7 @@ def whole_pass(samples: range | list[int], kind: str = "indices", left: int = 0)
         ((range(0, 40, 2), range(1, 40, 2)), "indices", 0, False),
         ((range(0, 40, 2), range(1, 40, 2)), "indices", 2, True),  # drop_last on both
         ((range(0, 44, 4), range(1, 44, 4)), "indices", 2, False),
+        ((range(6, 50, 2), range(7, 50, 2)), "indices", 0, True),  # others of the data set, as many
         ((range(0, 44, 2), range(1, 44, 2)), "contents", 0, True),
         ((range(0, 44, 4), range(1, 44, 4)), "contents", 0, False),  # half of each share of a stream
         ((range(100, 144, 4), range(101, 144, 4)), "contents", 0, None),  # augmented

@@ -99,6 +99,16 @@ def test_a_callback_of_the_job_decides_by_the_original_number(tmp_path, value):
     assert first.name == "EarlyStopping val_loss 0 on rank 0"
 
 
+def test_a_rank_that_is_given_nothing_to_decide_by_is_named(tmp_path):
+    """Its rate may be sent to it; or it has not changed yet, and would on the other ranks alone."""
+    twins, job = (run(tmp_path, decides(0.5)) for _ in range(2))
+    start, step = job.steps[1]
+    job = Run(tmp_path, {0: job.steps[0], 1: (start, replace(step, events=()))})
+    comparison, unchecked = compare_twins(twins, job, tolerance_for(2, None), run(tmp_path, ranks=1))
+    assert comparison.agree
+    assert [each.reason[:33] for each in unchecked] == ["rank 1 of the job is given no num"]
+
+
 def test_another_order_of_additions_is_not_bit_for_bit(tmp_path):
     twins = run(tmp_path, Event(ROUNDED, "3e-08"))
     comparison, _ = compare_twins(twins, run(tmp_path), tolerance_for(2, None), run(tmp_path, ranks=1))

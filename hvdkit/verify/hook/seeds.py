@@ -24,7 +24,7 @@ _by_script: set[str] = set()  # modules whose generator the script has seeded
 
 def start_seed(settings: Settings) -> int:
     """The seed of this process: by its launcher's rank, else by its place among its parent's children."""
-    rank = 0 if settings.replay or settings.repeat else launcher_rank()
+    rank = 0 if settings.replay or settings.repeat or settings.twins else launcher_rank()
     if rank is None:
         identity: tuple[int, ...] = getattr(current_process(), "_identity", ())
         rank = identity[0] - 1 if identity else 0

@@ -16,6 +16,7 @@ from hvdkit.verify.twins.files import Side
 from hvdkit.verify.twins.lines import Line
 from hvdkit.verify.twins.numbers import Scales, is_wrong
 from hvdkit.verify.twins.outputs import output_differences
+from hvdkit.verify.twins.own_statistics import differences_apart_from
 
 
 def compare_twins(
@@ -24,12 +25,16 @@ def compare_twins(
     """Compare rank by rank; and what of the original could not be compared. alone: as one process."""
     scales = scales_of(twins, job)
     sides = [Side(twins, (rank,)) for rank in twins.steps]
-    found, missing = output_differences(
-        Side(job, tuple(job.steps)), sides, scales, alone=Side(alone, tuple(alone.steps))
-    )
-    more = [*found, *_decisions(twins, job, scales), *_beyond(twins, job)]
-    comparison = compare(twins, job, tolerance, more, given=True)
-    unchecked = (*_unchecked(missing), *_not_decided(twins, job))
+    whole = Side(alone, tuple(alone.steps))
+
+    def find(scales: Scales) -> list[Difference]:
+        found, _ = output_differences(Side(job, tuple(job.steps)), sides, scales, alone=whole)
+        return [*found, *_decisions(twins, job, scales)]
+
+    missing = output_differences(Side(job, tuple(job.steps)), sides, scales, alone=whole)[1]
+    found, of_statistics = differences_apart_from(find, job, scales)
+    comparison = compare(twins, job, tolerance, [*found, *_beyond(twins, job)], given=True)
+    unchecked = (*_unchecked(missing), *_not_decided(twins, job), *of_statistics)
     return _with_rounding(comparison, twins), unchecked
 
 

@@ -19,12 +19,13 @@ class Scales:
     """What may differ by a number that is known.
 
     world: ranks. rates: pairs of a rate of the original and of the job. shares: pairs of a data set's length
-    and of a rank's share of it.
+    and of a rank's share of it. close: by how much numbers may differ that are the same.
     """
 
     world: int
     rates: frozenset[tuple[float, float]] = frozenset()
     shares: frozenset[tuple[int, int]] = frozenset()
+    close: float = CLOSE
 
 
 def is_wrong(job: str, twins: Sequence[str], scales: Scales, alone: str = "", is_own: bool = False) -> bool:
@@ -37,7 +38,7 @@ def is_wrong(job: str, twins: Sequence[str], scales: Scales, alone: str = "", is
     if job == twins[0] or now == own[0]:
         return False
     if len(set(twins)) == 1 and not is_own:
-        return not _is(job, twins[0]) and not _known(job, twins[0], scales)
+        return not _is(job, twins[0], scales.close) and not _known(job, twins[0], scales)
     # Each rank has its own: no reduction of them divides twice.
     mean = sum(own) / len(own)
     if digits(job) > 2 and any(_near(now, value / scales.world) for value in (own[0], mean)):
@@ -61,14 +62,14 @@ def _near(one: float, other: float) -> bool:
     return abs(one - other) <= CLOSE * abs(other)
 
 
-def _is(job: str, twin: str) -> bool:
+def _is(job: str, twin: str, close: float) -> bool:
     """The same, as far as both are written out; whole numbers count something, and are exact."""
-    if is_whole(job) and is_whole(twin):
+    if close == CLOSE and is_whole(job) and is_whole(twin):
         return int(job) == int(twin)
     now, before = float(job), float(twin)
     # The last digit may be rounded to either side; of one or two digits that would be a different number.
     rounding = 1.02 * max(unit(job), unit(twin)) if min(digits(job), digits(twin)) > 2 else 0.0
-    return abs(now - before) <= CLOSE * max(abs(now), abs(before)) + rounding
+    return abs(now - before) <= close * max(abs(now), abs(before)) + rounding
 
 
 def _known(job: str, twin: str, scales: Scales) -> bool:

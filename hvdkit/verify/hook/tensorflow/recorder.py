@@ -21,7 +21,7 @@ from hvdkit.verify.hook.places import place_of, started_in
 from hvdkit.verify.hook.settings import Settings, from_environment, launcher_rank
 from hvdkit.verify.hook.stored import stored
 from hvdkit.verify.hook.tensorflow.arrays import array_of, describe, digest, kept_values, of_replica
-from hvdkit.verify.hook.tensorflow.optimizers import rate_of, settings_of, state_of
+from hvdkit.verify.hook.tensorflow.optimizers import settings_of, state_of
 from hvdkit.verify.hook.tensorflow.twin_job import Kept
 from hvdkit.verify.hook.tensorflow.twin_replay import Replay
 from hvdkit.verify.hook.tensorflow.variables import Beside, beside, native
@@ -106,11 +106,11 @@ class Recorder:
         """The place of an optimizer by its first update, which may be the one to come."""
         return self.optimizers.index(optimizer) if id(optimizer) in self.counts else len(self.optimizers)
 
-    def before_update(self, optimizer: Any, pairs: Sequence[tuple[Any, Any]]) -> None:
-        """An optimizer is about to apply reduced gradients. pairs: gradient, variable."""
+    def before_update(self, optimizer: Any, pairs: Sequence[tuple[Any, Any]], rate: float) -> None:
+        """An optimizer is about to apply reduced gradients at a rate. pairs: gradient, variable."""
         replicas = tf.distribute.get_strategy().num_replicas_in_sync
         variables = [variable for _, variable in pairs]
-        self.rates = (rate_of(optimizer),)
+        self.rates = (rate,)
         self.place = place_of()
         if id(optimizer) not in self.counts:
             self.optimizers.append(optimizer)

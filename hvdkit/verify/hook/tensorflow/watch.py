@@ -21,6 +21,7 @@ from hvdkit.verify.hook.places import place_of
 from hvdkit.verify.hook.seeds import align
 from hvdkit.verify.hook.stored import watch_h5py
 from hvdkit.verify.hook.tensorflow.arrays import digest
+from hvdkit.verify.hook.tensorflow.optimizers import rate_of
 from hvdkit.verify.hook.tensorflow.recorder import Recorder
 from hvdkit.verify.hook.tensorflow.variables import native
 from hvdkit.verify.records import DECIDES, STEPS_OF_EPOCH, Event, Saved, Tensor
@@ -38,7 +39,7 @@ def watch_updates(kind: Any, method: str) -> None:
         if recorder.twin:
             pairs, at = recorder.twin.before_update(self, order, pairs, recorder.events)
             args = at.arguments(args)
-        recorder.before_update(self, pairs)
+        recorder.before_update(self, pairs, at.rate if at else rate_of(self))
         result = update(self, distribution, pairs, *args, **kwargs)
         if recorder.kept:
             recorder.kept.step(order, recorder.rates[0], pairs)

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import argparse
 import signal
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from hvdkit import reports
 from hvdkit.arguments import CommandParser, parsed
 from hvdkit.errors import UsageError
 from hvdkit.verify.options import add_run_options, request_fields, show_progress, split_arguments
+from hvdkit.verify.shapes import Shape, shapes_of
+
+if TYPE_CHECKING:
+    from hvdkit.verify.scene import Request
 
 EXAMPLES = """\
 hvdkit verify train_hvd.py                              a Horovod script alone: checks that need no original
@@ -17,6 +25,7 @@ hvdkit verify train_ddp.py train_hvd.py -- --epochs 1   arguments for both scrip
 hvdkit verify train_ddp.py train_hvd.py --device cpu    scripts that use CUDA, on a machine without it
 hvdkit verify train.ipynb migrated.ipynb                notebooks: their code is run as a script
 hvdkit verify train_ddp.py train_hvd.py --hosts a:1,b:1  on two machines that share this folder
+hvdkit verify train_ddp.py train_hvd.py --shapes 2x1,2x2   on 2 ranks, and if they agree on 4
 hvdkit verify train_ddp.py train_hvd.py --json          the result as JSON
 """
 EXITS = {
@@ -46,6 +55,13 @@ def parser() -> CommandParser:
         help="the original, if there is one, and the migrated script",
     )
     add_run_options(made)
+    made.add_argument(
+        "--shapes",
+        type=shapes_of,
+        metavar="HxR,...",
+        help="verify on each of these: H hosts (1 or 2, this machine) with R ranks each; ends with the first "
+        "that differs",
+    )
     reports.add_reports(
         made, {"--json": "the result as JSON", "--html": "the result of two scripts as a page"}
     )
@@ -64,31 +80,58 @@ def main(argv: list[str]) -> int:
             f"more than two scripts: {' '.join(map(str, asked.scripts[2:]))}",
             fix="put `--` before script arguments",
         )
+    if asked.shapes and (asked.np or asked.hosts):
+        raise UsageError(
+            "--shapes says how many ranks there are, and where", fix="leave out --np and --hosts"
+        )
+    if asked.html and asked.shapes:
+        raise UsageError("--html is the page of one result", fix="--json, which has each shape's")
     if asked.html and len(asked.scripts) == 1:
         raise UsageError("--html compares two scripts", fix="hvdkit verify ORIGINAL MIGRATED --html=FILE")
     reports.withdraw(asked.json, asked.html)
     # As Ctrl-C: a runner that is told to stop must not leave two jobs behind.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    from hvdkit.verify import report, report_alone
     from hvdkit.verify.scene import Request
-    from hvdkit.verify.session import verify, verify_alone
 
     original, migrated = asked.scripts[0], asked.scripts[-1]
     request = Request(original, migrated, script_arguments, **request_fields(asked))
-    if len(asked.scripts) == 1:
-        checked = verify_alone(request, show_progress)
-        if asked.json:
-            reports.put_json(asked.json, report_alone.as_json(checked), asked.scripts)
-        if asked.json != reports.STDOUT:
-            report_alone.print_result(checked)
-        return checked.code
-    result = verify(request, show_progress)
+    return _verified(asked, _by_shape(request, asked.shapes or ()))
+
+
+def _by_shape(request: Request, shapes: Iterable[Shape]) -> dict[str, Request]:
+    """What is verified, by the name of its shape: "" for the only one."""
+    wanted = {
+        str(shape): replace(request, world=shape.hosts * shape.slots, one_host=shape.hosts == 1)
+        for shape in shapes
+    }
+    return wanted or {"": request}
+
+
+def _verified(asked: argparse.Namespace, requests: dict[str, Request]) -> int:
+    """Verify each until one differs, and report it; the exit code of all."""
+    from hvdkit.verify import report, report_alone
+    from hvdkit.verify.session import verify, verify_alone
+
+    alone = len(asked.scripts) == 1
+    results: dict[str, Any] = {}
+    for name, request in requests.items():
+        if name:
+            show_progress(f"shape {name}")
+        results[name] = verify_alone(request, show_progress) if alone else verify(request, show_progress)
+        if results[name].code == 1:
+            break
     if asked.html:
         from hvdkit.verify.report_html import as_html
 
-        reports.put(asked.html, as_html(result), asked.scripts)
+        reports.put(asked.html, as_html(results[""]), asked.scripts)
+    as_json = report_alone.as_json if alone else report.as_json
     if asked.json:
-        reports.put_json(asked.json, report.as_json(result), asked.scripts)
+        found = {name: as_json(result) for name, result in results.items()}
+        reports.put_json(asked.json, found.get("", {"shapes": found}), asked.scripts)
     if reports.STDOUT not in (asked.json, asked.html):
-        report.print_result(result)
-    return result.code
+        for name, result in results.items():
+            if name:
+                print(f"shape {name}:")
+            report_alone.print_result(result) if alone else report.print_result(result)
+    codes = {result.code for result in results.values()}
+    return 1 if 1 in codes else max(codes)

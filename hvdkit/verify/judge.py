@@ -135,15 +135,9 @@ def _notes(scene: Scene, start: Start, original: Run, migrated: Run) -> Iterator
     elif alike.float16:
         yield FLOAT16_IN_BOTH if averaged_by_ddp(original) or alike.adasum else UNCOMPRESSED
     yield from ((ADASUM_IN_BOTH,) if alike.adasum else ())
-    taken = {
-        event.detail
-        for run in (original, migrated)
-        for s in run.steps[0]
-        for event in s.events
-        if event.what == SPLIT
-    }
-    if taken:
-        yield SPLIT_OTHERWISE.format(", ".join(sorted(taken)))
+    events = (event for run in (original, migrated) for step in run.steps[0] for event in step.events)
+    parts = sorted({event.detail for event in events if event.what == SPLIT})
+    yield from ((SPLIT_OTHERWISE.format(", ".join(parts)),) if parts else ())
     yield from told(original, migrated)
     yield from notes_of_runs(scene, start, (original, migrated))
 

@@ -30,9 +30,9 @@ class Request:
     """What the command line asked for. world: ranks. timeout: seconds without a step. reach: more steps are
     taken, where it is known how many, to reach what the original has.
 
-    hosts: where ranks are placed; None for this machine, under two names. migrated_in: where the migrated
-    script and what it imports are read, when that is not the current folder; rewritten: the files in it that
-    differ from those. started: how the original is, where a run has shown it.
+    hosts: where ranks are placed; None for this machine, under two names, or as one_host. migrated_in: where
+    the migrated script and what it imports are read, when that is not the current folder; rewritten: the
+    files in it that differ from those. started: how the original is, where a run has shown it.
     """
 
     original: Path
@@ -46,6 +46,7 @@ class Request:
     tolerance: float | None = None
     timeout: float = 300.0
     hosts: HostList | None = None
+    one_host: bool = False
     migrated_in: Path | None = None
     rewritten: tuple[Path, ...] = ()
     started: Start | None = None
@@ -129,7 +130,8 @@ class Scene:
         asked = self.request.hosts
         if asked is not None and world == asked.slots and start.launcher in PLACED:
             return asked
-        two = start.launcher is Launcher.HOROVOD and self.request.controller == "gloo"
+        gloo = start.launcher is Launcher.HOROVOD and self.request.controller == "gloo"
+        two = gloo and not self.request.one_host
         return shapes.apart(world) if two else shapes.together(world)
 
 

@@ -7,7 +7,30 @@ ranks of both without ssh, and numbers them by host.
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
+
 from hvdkit.launch.hosts import HERE, Host, HostList
+
+
+@dataclass(frozen=True)
+class Shape:
+    """So many hosts, and so many ranks on each."""
+
+    hosts: int
+    slots: int
+
+    def __str__(self) -> str:
+        return f"{self.hosts}x{self.slots}"
+
+
+def shapes_of(text: str) -> tuple[Shape, ...]:
+    """From "2x1,2x2", the smallest first. Raises ValueError for what this machine cannot be."""
+    found = [re.fullmatch(r"([12])x([1-9]\d*)", part.strip()) for part in text.split(",")]
+    if not all(found):
+        raise ValueError(text)
+    shapes = {Shape(int(one[1]), int(one[2])) for one in found if one}
+    return tuple(sorted(shapes, key=lambda one: (one.hosts * one.slots, -one.hosts)))
 
 
 def together(world: int) -> HostList:

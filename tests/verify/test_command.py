@@ -15,6 +15,7 @@ import pytest
 
 from hvdkit.cli import main
 from hvdkit.verify.processes import VARIABLE
+from hvdkit.verify.shapes import shapes_of
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -49,7 +50,28 @@ def test_script_arguments_without_dashes(project, capsys):
     assert "put `--` before" in refused(capsys, "original.py", "migrated.py", "third")
 
 
-@pytest.mark.parametrize("flag", [("--np", "0"), ("--steps", "x"), ("--timeout", "-1"), ("--device", "tpu")])
+def test_shapes_say_how_many_ranks_there_are(project, capsys):
+    assert "leave out --np" in refused(capsys, "original.py", "migrated.py", "--shapes", "2x2", "--np", "4")
+    page = ("--shapes", "2x2", "--html=page.html")
+    assert "the page of one result" in refused(capsys, "original.py", "migrated.py", *page)
+    assert [*map(str, shapes_of("2x2, 1x2,2x1"))] == ["2x1", "1x2", "2x2"]
+
+
+@pytest.mark.launch
+def test_each_shape_until_one_differs(project, capsys):
+    """A 2 in the place of the number of ranks shows on 4 of them."""
+    script = Path("migrated.py")
+    script.write_text(script.read_text().replace("hvd.size(), rank=hvd.rank()", "2, rank=hvd.rank() % 2"))
+    assert (
+        main(["verify", "original.py", "migrated.py", "--steps", "2", "--shapes", "2x1,2x2", "--json"]) == 1
+    )
+    found = json.loads(capsys.readouterr().out)["shapes"]
+    assert {name: result["holds"] for name, result in found.items()} == {"2x1": True, "2x2": False}
+
+
+@pytest.mark.parametrize(
+    "flag", [("--shapes", "3x1"), ("--np", "0"), ("--steps", "x"), ("--timeout", "-1"), ("--device", "tpu")]
+)
 def test_argparse_refuses(project, flag):
     with pytest.raises(SystemExit) as error:
         main(["verify", "original.py", "migrated.py", *flag])

@@ -59,6 +59,21 @@ def test_a_number_that_differs_between_two_runs_of_the_original_is_compared_with
     assert output_differences(job, originals, Scales(2), tensors=False)[0] == []
 
 
+@pytest.mark.parametrize(("at", "also"), [((1, 2), (1,)), ((1,), (1, 2)), ((1, 2), (1, 2))])
+def test_a_file_is_saved_when_the_original_saves_it(tmp_path, at, also):
+    """A best checkpoint that is written in each epoch has other weights in the end."""
+
+    def saves(numbers: tuple[int, ...]) -> Side:
+        held = (Saved("best.pt", (), "train.py:9"),)
+        steps = (Step(0, n, (0.1,), (), writes=("best.pt",), saved=held) for n in numbers)
+        return Side(Run(tmp_path, {0: tuple(steps)}), (0,))
+
+    found, _ = output_differences(saves(also), [saves(at)], Scales(2))
+    seen = [(one.stage, one.step, one.original, one.migrated) for one in found]
+    words = ("saved", "not saved") if len(at) > len(also) else ("not saved", "saved")
+    assert seen == ([] if at == also else [(Stage.FILES, 2, *words)])
+
+
 def test_what_twins_hold_alike_is_compared_with_every_bit(tmp_path):
     """A generator's state is the same in all twins here; of ranks with the same weights it need not be."""
     original, job = side(tmp_path / "one", "loss 0.5"), side(tmp_path / "job", "loss 0.50")

@@ -27,7 +27,9 @@ class Peers:
     ) -> None:
         self.record, self.pack, self.unpack = record, pack, unpack
         self.rank = int(os.environ[TWIN])
-        self.is_complete = lambda: False  # whether this process has done all that its rank of the job did
+        self.is_complete: Callable[[], bool] = lambda: (
+            False
+        )  # whether this process has done all that its rank of the job did
         key = os.environ[TWIN_KEY].encode()
         self.connections = self._accepted(key, world) if not self.rank else [self._connected(key)]
 

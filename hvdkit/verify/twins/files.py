@@ -93,18 +93,26 @@ def _is_of_now(name: str) -> bool:
 
 
 def _moments(now: list[Write], before: list[list[Write]]) -> Iterator[Difference]:
-    """Files that the original saves before a step at which the job does not save them."""
-    steps = {(write.file, write.step) for write in now if write.saved}
-    files = {write.file: write for write in now if write.saved}
-    shared = set.intersection(
-        *({(write.file, write.step) for write in writes if write.saved} for writes in before)
+    """Files that the original saves before a step at which the job does not save them, and the other way
+    round."""
+    job, *originals = (
+        {(write.file, write.step): write for write in writes if write.saved} for writes in (now, *before)
     )
-    for write in before[0]:
-        key = write.file, write.step
-        if key in shared and key not in steps and write.file in files:
-            seen = f"not saved (last before step {files[write.file].step})"
-            places = write.place, files[write.file].place
-            yield Difference(Stage.FILES, write.step, 0, 0, write.file, "saved", seen, places=places)
+    names = [{file for file, _ in saved} for saved in (job, *originals)]
+    for (file, step), write in originals[0].items():
+        if (file, step) not in job and file in names[0] and all((file, step) in one for one in originals):
+            yield _moment(write, "saved", "not saved", (write.place, _first(job, file).place))
+    for (file, step), write in job.items():
+        if all(file in one for one in names) and not any((file, step) in one for one in originals):
+            yield _moment(write, "not saved", "saved", (_first(originals[0], file).place, write.place))
+
+
+def _first(saved: dict[tuple[str, int], Write], file: str) -> Write:
+    return next(write for write in saved.values() if write.file == file)
+
+
+def _moment(write: Write, original: str, migrated: str, places: tuple[str, str]) -> Difference:
+    return Difference(Stage.FILES, write.step, 0, 0, write.file, original, migrated, places=places)
 
 
 def _contents(

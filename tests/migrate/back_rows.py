@@ -9,11 +9,15 @@ from typing import NamedTuple
 
 
 class Row(NamedTuple):
-    """A training. tolerance: how far DDP's floats may be from Horovod's; 0 for the same bits."""
+    """A training. tolerance: how far DDP's floats may be from Horovod's; 0 for the same bits.
+
+    parts: Horovod's own ranks part there; those of the result do not.
+    """
 
     name: str
     text: str
     tolerance: float = 0.0
+    parts: bool = False
 
 
 PRELUDE = """\

@@ -14,6 +14,7 @@ from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import Applicability, Plan, State
+from tests.migrate import back_before_steps as before_steps
 from tests.migrate.back_refused import REFUSED, TRAINS
 from tests.migrate.back_rows import PRELUDE, ROWS, Row
 from tests.rule_examples import changes, examples, keeps
@@ -61,8 +62,24 @@ def test_every_rule_has_both_kinds_of_examples(rule: Rule) -> None:
     assert all(text.strip() for text in (rule.title, rule.what, rule.why, rule.safety))
 
 
+@pytest.mark.parametrize("row", before_steps.ROWS, ids=lambda row: row.name)
+def test_what_would_part_silently_in_ddp_averages_before_each_step(row: Row, tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, PRELUDE + row.text)
+    assert "average_before_steps(" in after(plan) and "DDP(" not in after(plan)
+    assert "hvd" not in after(plan) and not plan.left and not plan.needed
+    assert [c for p in plan.programs for c in p.conditions if c.state is State.OPEN] == []
+
+
+def test_a_scaler_that_sees_the_gradients_of_one_rank_is_left_to_you(tmp_path: Path) -> None:
+    text = PRELUDE + before_steps.ROWS[0].text.replace("optimizer.step()", "scaler.step(optimizer)")
+    text = text.replace("model = Net()", "model, scaler = Net(), torch.amp.GradScaler('cpu')")
+    assert [(each.rule, "overflow" in each.message) for each in plan_of(tmp_path, text).left] == [
+        ("HVD007", True)
+    ]
+
+
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_would_part_silently_is_refused_with_its_line(name: str, tmp_path: Path) -> None:
+def test_what_torch_has_not_is_refused_with_its_line(name: str, tmp_path: Path) -> None:
     rule, body = REFUSED[name]
     text = f"import horovod.torch as hvd\nimport torch\n\nhvd.init()\n{body}"
     found = refusals(plan_of(tmp_path, text))

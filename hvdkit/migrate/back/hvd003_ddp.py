@@ -18,8 +18,8 @@ from hvdkit.migrate.rewrites.ddp_arguments import NO_ADASUM
 def check(facts: Facts) -> Iterator[Finding]:
     for wrapping in ddp_wraps(facts):  # those that the text was not wrapped for
         names, node = wrapping.at or (wrapping.wrap.names, wrapping.wrap.node)
-        message = f"DDP cannot take the place of DistributedOptimizer: {wrapping.problem}"
-        yield refused("HVD003", names, node, message, "train what one torch.nn.Module holds")
+        message = f"nothing can take the place of DistributedOptimizer: {wrapping.problem}"
+        yield refused("HVD003", names, node, message, "change its arguments, or keep Horovod")
     for site in written_wraps(facts):
         start = site.names.source.start(site.names.statement(site.node))
         message = "the model is wrapped in DDP, which broadcasts its weights and averages its gradients"
@@ -44,7 +44,7 @@ RULE = Rule(
     "broadcasts its weights. compression becomes a hook.",
     why="DDP averages the gradients of a module in its backward pass, and broadcasts its first weights.",
     safety="Safe: broadcast_buffers=False keeps the statistics of batch normalization with each rank, as Horovod "
-    "does. Refused where the optimizer trains what no module holds. A parameter that gets no gradient stops "
+    "does. Refused for Adasum, sparse gradients and process sets. A parameter that gets no gradient stops "
     "DDP with an error in the next step, where Horovod gives it zeros. Of several backward passes for one step "
     "DDP sends each; their sum is the same.",
     check=check,
@@ -76,10 +76,10 @@ RULE = Rule(
             import horovod.torch as hvd
             import torch
 
-            scale = torch.nn.Parameter(torch.ones(1))
-            optimizer = hvd.DistributedOptimizer(torch.optim.SGD([scale], lr=0.1))
+            model = torch.nn.Linear(2, 2)
+            optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1), op=hvd.Adasum)
             """,
-            reason="Horovod averages what the optimizer holds, and DDP what a module holds",
+            reason="only Horovod has this reduction",
             reported=True,
         ),
     ),

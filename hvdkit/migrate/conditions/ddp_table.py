@@ -8,6 +8,7 @@ from hvdkit.migrate.conditions.answers import Answer, open_at, places, row
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.coverage.through_ddp import Around, passes_around, trains_others
 from hvdkit.migrate.facts.models.optimizers import every_optimizer
+from hvdkit.migrate.facts.optimizers.averaged_before_steps import averaged_before_steps
 from hvdkit.migrate.facts.optimizers.horovod_wraps import uses_horovod
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
 from hvdkit.migrate.facts.programs.reached_code import runs_in
@@ -18,6 +19,7 @@ from hvdkit.migrate.values import vocabulary as words
 GONE = "nothing of Horovod is left"
 AVERAGED = "every optimizer's gradients are averaged"
 THROUGH = "training goes through DDP"
+BEFORE_STEPS = "what an optimizer holds is averaged before its steps, however its gradients were computed"
 BY_HAND = "Horovod wrapped no optimizer: the program averages them itself, by the same collectives"
 
 
@@ -29,9 +31,10 @@ def conditions_of_ddp(facts: Facts, entry: Path, before: Facts) -> tuple[Conditi
         return ()
     wrapped = any(facts.calls_in(program.files, *words.DDP))
     answers = {GONE: _gone(facts, program)}
-    if wrapped or any(facts.calls_in(program.files, *words.HVD_OPTIMIZER)):
+    before_steps = any(each.names in program.files for each in averaged_before_steps(facts))
+    if wrapped or before_steps or any(facts.calls_in(program.files, *words.HVD_OPTIMIZER)):
         answers[AVERAGED] = _averaged(facts, program)
-        answers[THROUGH] = _through(facts, program)
+        answers[THROUGH] = _through(facts, program) if wrapped else Answer(State.NONE, BEFORE_STEPS)
     else:
         answers[AVERAGED] = answers[THROUGH] = Answer(State.NONE, BY_HAND)
     otherwise = [(program.entry, program.entry.source.tree)]
@@ -53,12 +56,13 @@ def _gone(facts: Facts, program: ProgramFacts) -> Answer:
 
 def _averaged(facts: Facts, program: ProgramFacts) -> Answer:
     mine = [o for o in every_optimizer(facts) if runs_in(facts, program, o.names, o.node)]
-    alone = [o for o in mine if trains_others(facts, o)]
+    averaging = {value for each in averaged_before_steps(facts) for value in each.optimizers}
+    alone = [o for o in mine if o.value not in averaging and trains_others(facts, o)]
     if not mine:
         return Answer(State.OPEN, "no optimizer was found")
     if alone:
         return open_at("a part of what the optimizer trains is in no model in DDP: {}", alone)
-    return Answer(State.PROVEN, f"their models are in DDP: {places(mine)}")
+    return Answer(State.PROVEN, f"by DDP, or before each step: {places(mine)}")
 
 
 def _through(facts: Facts, program: ProgramFacts) -> Answer:

@@ -11,12 +11,14 @@ from collections.abc import Iterator
 
 from hvdkit.dataclass import dataclass
 from hvdkit.migrate import edits
+from hvdkit.migrate.decisions.averages_before_steps import averaging_before_steps
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.models.moves import moves_of
 from hvdkit.migrate.facts.models.optimizers import every_optimizer, groups_added
 from hvdkit.migrate.facts.models.parameter_roots import in_caller
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.horovod_wraps import Wrapped, called, wraps
+from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.index.names import LOOPS, Names
 from hvdkit.migrate.plan import Edit
 from hvdkit.migrate.rewrites.ddp_arguments import NotWrapped, arguments_of
@@ -31,7 +33,10 @@ DISTRIBUTED = "DDP({}, broadcast_buffers=False)"
 
 @dataclass(frozen=True)
 class Wrapping:
-    """What becomes of a DistributedOptimizer. problem: why it stays, at a place; then there are no edits."""
+    """What becomes of a DistributedOptimizer. problem: why it stays, at a place; then there are no edits.
+
+    Where DDP would not average all that it trains, it averages before each step.
+    """
 
     wrap: Wrapped
     edits: tuple[tuple[Names, Edit], ...] = ()
@@ -82,12 +87,22 @@ def model_broadcasts(facts: Facts) -> list[Broadcast]:
 
 
 def _wrapping(facts: Facts, wrap: Wrapped) -> Wrapping:
-    try:
-        return Wrapping(wrap, tuple(_edits(facts, wrap)))
-    except NotWrapped as error:
-        return Wrapping(wrap, (), str(error), error.at or (wrap.names, wrap.node))
-    except edits.CannotEdit as error:
-        return Wrapping(wrap, (), error.obstacle.said, (wrap.names, wrap.node))
+    ways = (averaging_before_steps,) if _is_said_literally(facts, wrap) else (_edits, averaging_before_steps)
+    problems: list[Wrapping] = []
+    for way in ways:
+        try:
+            return Wrapping(wrap, tuple(way(facts, wrap)))
+        except NotWrapped as error:
+            problems.append(Wrapping(wrap, (), str(error), error.at or (wrap.names, wrap.node)))
+        except edits.CannotEdit as error:
+            problems.append(Wrapping(wrap, (), error.obstacle.said, (wrap.names, wrap.node)))
+    return problems[-1]
+
+
+def _is_said_literally(facts: Facts, wrap: Wrapped) -> bool:
+    """Whether DDP is said literally in a program with this optimizer."""
+    mine = (each for each in programs_of(facts) if each.entry.source.path in facts.literally)
+    return any(wrap.names in program.files for program in mine)
 
 
 def _edits(facts: Facts, wrap: Wrapped) -> Iterator[tuple[Names, Edit]]:

@@ -14,7 +14,7 @@ from hvdkit.migrate.plan import Applicability, Finding
 AVERAGING = "HVD416"
 
 
-def said_literally(facts: Facts, rules: Iterable[Rule], findings: Iterable[Finding]) -> frozenset[Path]:
+def without_averages(facts: Facts, rules: Iterable[Rule], findings: Iterable[Finding]) -> frozenset[Path]:
     """The entries of programs whose optimizers cannot average, by what the rules found."""
     when = {rule.id: rule.average_after for rule in rules}
     found = {finding.place.path for finding in findings if _says_so(finding, when[finding.rule])}

@@ -12,9 +12,9 @@ from typing import Callable
 from hvdkit.dataclass import dataclass
 from hvdkit.migrate.catalog.rule import AverageAfter, Rule
 from hvdkit.migrate.edits.unfolding import unfolded_files
-from hvdkit.migrate.engine.after_backward import AVERAGING, said_literally
+from hvdkit.migrate.engine.after_backward import AVERAGING, without_averages
 from hvdkit.migrate.engine.checking import by_file, found_by
-from hvdkit.migrate.engine.wrapping import wrapped_files
+from hvdkit.migrate.engine.wrapping import said_literally, wrapped_files
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
@@ -88,7 +88,13 @@ def _wrap(run: Run) -> Run | None:
     options = run.facts.options
     asked = options.target == DDP and options.allows(WRAPPING)
     wrapped = wrapped_files(run.facts) if asked else {}
-    return run.reread(wrapped) if wrapped else None
+    if not wrapped:
+        return None
+    again = run.reread(wrapped)
+    entries = said_literally(run.facts, again.facts)
+    if not entries:
+        return again
+    return run.reread(wrapped_files(Facts(run.facts.project, options, entries, run.facts)))
 
 
 def _stop(run: Run) -> Run | None:
@@ -108,7 +114,7 @@ def _average_after(run: Run) -> Run | None:
     if not run.facts.options.allows(AVERAGING):
         return None
     rules = [rule for rule in run.every if rule.average_after is not AverageAfter.NEVER]
-    entries = said_literally(run.facts, rules, run.found(rules))
+    entries = without_averages(run.facts, rules, run.found(rules))
     if not entries:
         return None
     facts = Facts(run.facts.project, run.facts.options, entries, run.facts)

@@ -8,6 +8,8 @@ from pathlib import Path
 from hvdkit.migrate.decisions.ddp_wraps import ddp_wraps
 from hvdkit.migrate.engine.rewriting import merged
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.coverage.through_ddp import passes_around
+from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.index.indexing import index
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit
@@ -23,6 +25,16 @@ def wrapped_files(facts: Facts) -> dict[Path, Names]:
             by_file[names].append(edit)
     fresh = {names: _rewritten(facts, names, edits) for names, edits in by_file.items()}
     return {names.source.path: index(source) for names, source in fresh.items() if source is not None}
+
+
+def said_literally(facts: Facts, wrapped: Facts) -> frozenset[Path]:
+    """The entries of programs that train around DDP. wrapped: the facts of the texts with it."""
+    around = {found.names.source.path for found in passes_around(wrapped)}
+    return frozenset(
+        program.entry.source.path
+        for program in programs_of(facts)
+        if not around.isdisjoint(names.source.path for names in program.files)
+    )
 
 
 def _rewritten(facts: Facts, names: Names, changes: list[Edit]) -> Source | None:

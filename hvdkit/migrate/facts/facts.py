@@ -46,6 +46,7 @@ class Facts:
     """One project, and what was found out about it.
 
     literally: the entries of programs of which DDP is to be said literally, since no optimizer can average.
+    On the way back: since DDP would not average all that they train.
     before: what was asked of the same project without that, whose values are the same.
     """
 

@@ -36,6 +36,14 @@ class Arguments:
     test: str = ""
     helper: str = ""
 
+    @property
+    def half(self) -> str:
+        """Whether gradients are sent as float16: a test, or "" for never."""
+        if not self.hook:
+            return ""
+        named = self.test == self.hook  # a variable, which is a hook or None
+        return f"{self.test} is not None" if named else self.test or "True"
+
     def hooks(self, model: str) -> list[str]:
         """The lines that register the hook with a wrapped model."""
         if not self.hook:

@@ -8,6 +8,7 @@ import re
 from hvdkit.migrate import edits
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit
+from hvdkit.migrate.values import vocabulary as words
 
 # By the name that each gets in the file.
 HELPERS = {
@@ -125,6 +126,45 @@ def broadcast_optimizer_state(optimizer, root_rank):
     box = [written.getvalue()]
     dist.broadcast_object_list(box, src=root_rank)
     optimizer.load_state_dict(torch.load(io.BytesIO(box[0]), map_location="cpu"))
+''',
+    words.AVERAGES: '''\
+def average_before_steps(optimizer, half=False):
+    """The optimizer, which averages over all ranks what it trains before each step; half: sent as float16."""
+    held = {each for group in optimizer.param_groups for each in group["params"] if each.requires_grad}
+    skipping = []
+
+    @torch.no_grad()
+    def synchronize():
+        alike = {}
+        for parameter in (each for group in optimizer.param_groups for each in group["params"]):
+            if parameter.requires_grad or parameter in held:
+                if parameter.grad is None:
+                    parameter.grad = torch.zeros_like(parameter)
+                alike.setdefault((parameter.grad.device, parameter.grad.dtype), []).append(parameter.grad)
+        for gradients in alike.values():
+            total = torch.cat([gradient.reshape(-1) for gradient in gradients])
+            total = (total.half() if half else total).div_(dist.get_world_size())
+            dist.all_reduce(total)
+            for gradient, mean in zip(gradients, total.split([each.numel() for each in gradients])):
+                gradient.copy_(mean.view_as(gradient))
+
+    @contextlib.contextmanager
+    def skip_synchronize():
+        skipping.append(True)
+        try:
+            yield
+        finally:
+            skipping.pop()
+
+    def before_step(_, args, kwargs):
+        if any(closure is not None for closure in (*args[1:], *kwargs.values())):
+            raise RuntimeError("step() with a closure computes gradients that are not averaged")
+        if not skipping:
+            synchronize()
+
+    optimizer.synchronize, optimizer.skip_synchronize = synchronize, skip_synchronize
+    optimizer.register_step_pre_hook(before_step)
+    return optimizer
 ''',
     "sum_gradients": '''\
 def sum_gradients(state, bucket):

@@ -49,6 +49,7 @@ NEEDS_TO_DDP = {
         "from torch.distributed.algorithms.ddp_comm_hooks import default_hooks",
     ),
     "io": (r"io\.", "import io"),
+    "contextlib": (r"contextlib\.", "import contextlib"),
 }
 
 

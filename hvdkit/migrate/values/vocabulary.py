@@ -25,6 +25,8 @@ HOROVOD_TENSORFLOW = (
     "hvdkit.keras",
 )
 EVERY_HOROVOD = (*HOROVOD, *HOROVOD_TENSORFLOW)
+# The function of the way back that makes an optimizer average; it may have a longer name in a file.
+AVERAGES = "average_before_steps"
 HVD_OPTIMIZER = frozenset(f"{module}.DistributedOptimizer" for module in HOROVOD)
 HVD_BROADCAST = frozenset(
     f"{module}.{name}" for module in HOROVOD for name in ("broadcast_parameters", "broadcast")

@@ -24,7 +24,6 @@ REFUSED = {
         TRAINS.replace("(optimizer, n", "(optimizer, compression=mine, n") + "mine = object()\n",
     ),
     "join": ("HVD009", "hvd.join()  # here\n"),
-    "an asynchronous collective": ("HVD009", "hvd.allreduce_async_(torch.ones(1))  # here\n"),
     "a process set": ("HVD009", "hvd.add_process_set([0, 1])  # here\n"),
     "elastic": ("HVD009", "state = hvd.elastic.TorchState(epoch=0)  # here\n"),
     "mpi4py": ("HVD009", "from mpi4py import MPI  # here\nprint(MPI.COMM_WORLD.Get_rank())\n"),

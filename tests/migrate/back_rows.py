@@ -128,6 +128,44 @@ leave("by_hand", *model.state_dict().values())
 """,
     ),
     Row(
+        "started",
+        """
+def reduced(tensor, op):
+    return hvd.allreduce(tensor, op=op)
+
+
+def meaned(tensor, average):
+    return hvd.allreduce_(tensor, average=average)
+
+
+mine = torch.arange(4.0) * (1 + hvd.rank())
+mean = hvd.allreduce_async(mine, name="mean")
+total = hvd.allreduce_async_(mine.clone(), op=hvd.Sum, name="total")
+whole = hvd.allreduce_async(torch.tensor([1, -4]) + 2 * hvd.rank(), name="whole")
+rows = hvd.allgather_async(torch.ones(1 + hvd.rank(), 2) * hvd.rank(), name="rows")
+sent = hvd.broadcast_async(mine, 1, name="sent")
+placed = torch.ones(2) * hvd.rank()
+handle = hvd.broadcast_async_(placed, root_rank=1, name="placed")
+found = [hvd.synchronize(each) for each in (mean, total, whole, rows, sent)]
+while not hvd.poll(handle):
+    pass
+hvd.synchronize(handle)
+both = reduced(mine, hvd.Sum), reduced(mine, hvd.Average), reduced(mine, hvd.Max)
+means = meaned(mine.clone(), False), meaned(mine.clone(), True)
+leave("started", mine, *found, placed, *both, *means, again=hvd.synchronize(handle))
+""",
+    ),
+    Row(
+        "may_be_missing",
+        trained("may_be_missing").replace(
+            "model =",
+            "try:\n    import horovod.torch as hvd\n    parallel = True\n"
+            "except ImportError:\n    parallel = False\n    class hvd:\n        pass\nmodel =",
+            1,
+        )
+        + "assert parallel\n",
+    ),
+    Row(
         "collectives",
         """
 mine = torch.tensor([1, 4, -3]) + 2 * hvd.rank()

@@ -12,13 +12,14 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.facts import Site
 from hvdkit.migrate.facts.optimizers.horovod_wraps import called, short
 from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.rewrites.ddp_arguments import all_names
 from hvdkit.migrate.rewrites.ddp_helpers import in_file, with_dist
-from hvdkit.migrate.rewrites.ddp_names import FUNCTIONS
+from hvdkit.migrate.rewrites.ddp_names import FUNCTIONS, NAMES
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import given, is_constant, is_on, unpacks
 
-REDUCES = ("allreduce", "allreduce_")
-REDUCTIONS = {"Sum": "SUM", "Min": "MIN", "Max": "MAX", "Product": "PRODUCT"}
+REDUCES = ("allreduce", "allreduce_", "allreduce_async", "allreduce_async_")
+REDUCTIONS = {name: NAMES[name] for name in ("Average", "Sum", "Min", "Max", "Product")}
 SCALED = ("process_set", "prescale_factor", "postscale_factor", "session")
 
 
@@ -55,16 +56,20 @@ def _argument(site: Site, name: str) -> ast.expr | None:
 
 
 def _reduction(facts: Facts, site: Site) -> str | None:
-    """The reduction of torch.distributed, "" for the average; None where it could not be followed."""
+    """The reduction as it is written, "" for the average; None where it could not be followed."""
     op, average = given(site.node, -1, "op") or _argument(site, "op"), _argument(site, "average")
     if op is None or is_constant(op, None):
         if average is None or is_constant(average, True) or is_constant(average, None):
             return ""
-        return "SUM" if is_constant(average, False) else None
-    names = {name.rpartition(".")[2] for name in facts.flow.qualified(site.names, op)}
-    if names == {"Average"}:
-        return ""
-    return REDUCTIONS.get(next(iter(names))) if len(names) == 1 else None
+        if is_constant(average, False):
+            return REDUCTIONS["Sum"]
+        return f"None if {site.names.source.segment(average)} in (None, True) else {REDUCTIONS['Sum']}"
+    names = {name.rpartition(".")[2] for name in all_names(facts, site.names, op)}
+    if not names or not names <= REDUCTIONS.keys():
+        return None
+    if len(names) > 1 or not facts.flow.qualified(site.names, op):
+        return site.names.source.segment(op)  # a variable, whose values become these reductions
+    return "" if names == {"Average"} else REDUCTIONS[next(iter(names))]
 
 
 def _written(site: Site, op: str) -> list[Edit]:
@@ -80,15 +85,15 @@ def _written(site: Site, op: str) -> list[Edit]:
         elif short(site) != "broadcast_object":
             parts.append(", 0")
     if op:
-        parts.append(with_dist(site.names, f", dist.ReduceOp.{op}"))
+        parts.append(with_dist(site.names, f", {op}"))
     return [helper, *edits.recast(source, call, [*parts, ")"], site.names.statement(call))]
 
 
 def _in_place(site: Site, op: str) -> list[str | ast.expr]:
     """The call of torch.distributed that does the same in place, for a statement whose result is not used."""
     tensor, root = _argument(site, "tensor"), given(site.node, 1, "root_rank")
-    if short(site) == "allreduce_" and op and tensor is not None:
-        reduction = "" if op == "SUM" else with_dist(site.names, f", op=dist.ReduceOp.{op}")
+    if short(site) == "allreduce_" and op in REDUCTIONS.values() and tensor is not None:
+        reduction = "" if op == REDUCTIONS["Sum"] else with_dist(site.names, f", op={op}")
         return [with_dist(site.names, "dist.all_reduce("), tensor, f"{reduction})"]
     if short(site) == "broadcast_" and tensor is not None and root is not None:
         return [with_dist(site.names, "dist.broadcast("), tensor, ", src=", root, ")"]
@@ -103,8 +108,8 @@ RULE = Rule(
     why="torch.distributed.all_reduce sums in place and returns None, where hvd.allreduce returns an average in a "
     "new tensor. all_gather needs the same number of rows on every rank.",
     safety="Safe: the functions average, truncate integers and pass gradients on as Horovod does, and gather "
-    "different numbers of rows. The name of a collective is dropped, and its compression. A broadcast passes no "
-    "gradient on.",
+    "different numbers of rows. The name of a collective is dropped, and its compression: Horovod matches "
+    "asynchronous ones by it, torch.distributed by the order of the calls. A broadcast passes no gradient on.",
     check=check,
     changes=(
         Change(

@@ -13,6 +13,7 @@ from hvdkit.migrate.facts.code.horovod_names import TOPS, horovod_names
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rewrites.always_there import always_there, falls_back_alone
 from hvdkit.migrate.rewrites.ddp_names import CALLS, FUNCTIONS, NAMES, OTHERS
 from hvdkit.migrate.values import vocabulary as words
 
@@ -25,11 +26,6 @@ NONE = "torch.distributed has nothing like it: remove it, or keep Horovod"
 ADVICE = {
     "elastic": "start it by torchrun --max-restarts N, and load the last checkpoint at the start of main()",
     "join": "end every rank after the same number of batches, or use torch.distributed.algorithms.join.Join",
-    "allreduce_async": "use the form without _async, which waits at once",
-    "allgather_async": "use the form without _async, which waits at once",
-    "broadcast_async": "use the form without _async, which waits at once",
-    "synchronize": "use the form of the collective without _async, which waits at once",
-    "poll": "use the form of the collective without _async, which waits at once",
     "SyncBatchNorm": "use torch.nn.SyncBatchNorm.convert_sync_batchnorm(model) before it is wrapped",
     "Adasum": "use hvd.Average, with the learning rate for it",
 }
@@ -93,7 +89,6 @@ def _in_call(facts: Facts, names: Names, node: ast.AST) -> bool:
 
 def _imports(facts: Facts, names: Names) -> Iterator[Finding]:
     """Imports that no use of their names takes away: in a function, in a `try`, and of what is not used."""
-    module = words.HOROVOD[0]
     for name, binding in names.imports:
         statement = names.parents.get(binding.node)
         if not isinstance(statement, (ast.Import, ast.ImportFrom)):
@@ -109,14 +104,23 @@ def _imports(facts: Facts, names: Names) -> Iterator[Finding]:
         if not binding.qualified.startswith(words.HOROVOD):
             continue
         missing = len(names.module.names.get(name, ())) != 1  # `except ImportError: hvd = None`
-        if isinstance(names.parents[statement], ast.Try) and missing:
-            message = (
-                f"{module} is imported where it may be missing, and what is used then could not be followed"
-            )
-            yield refused("HVD009", names, statement, message, "import it above all else, and always use it")
+        around = names.parents[statement]
+        if isinstance(around, ast.Try) and missing:
+            yield _may_be_missing(facts, names, around, statement, name)
         elif not isinstance(names.parents[statement], ast.Module) and len(statement.names) == 1:
             message = "Horovod is not used any more"
             yield safe(facts, "HVD009", names, statement, message, edits.delete, names, statement)
+
+
+def _may_be_missing(facts: Facts, names: Names, around: ast.Try, statement: ast.stmt, name: str) -> Finding:
+    """An import in a `try:`: torch.distributed is always there, so that what handles its absence goes."""
+    if falls_back_alone(names, around, name, words.HOROVOD):
+        message = "torch.distributed is always there: what is used without Horovod goes"
+        return safe(facts, "HVD009", names, statement, message, always_there, names, around, statement)
+    message = (
+        f"{words.HOROVOD[0]} is imported where it may be missing, and what is used then could not be followed"
+    )
+    return refused("HVD009", names, statement, message, "import it above all else, and always use it")
 
 
 def _horovod(names: Names) -> Iterator[str]:
@@ -126,10 +130,11 @@ def _horovod(names: Names) -> Iterator[str]:
 RULE = Rule(
     id="HVD009",
     title="What DDP has no counterpart for",
-    what="Refuses a program that uses elastic training, process sets, Adasum, hvd.join(), asynchronous collectives "
+    what="Refuses a program that uses elastic training, process sets, Adasum, hvd.join() "
     "or mpi4py, one of TensorFlow, and one that imports Horovod only where it is installed.",
     why="torch.distributed has no such function, or one that means something else.",
-    safety="Nothing is rewritten: the program is left as it is. Only an import in a function is removed.",
+    safety="Nothing is rewritten: the program is left as it is. Only an import in a function is removed, and one "
+    "that may fail with what is used instead of Horovod then.",
     check=check,
     changes=(),
     keeps=(

@@ -1,4 +1,4 @@
-"""Edits that take a `with` or `for` from around its body."""
+"""Edits that take a `with`, `for` or `try` from around its body."""
 
 from __future__ import annotations
 
@@ -9,23 +9,24 @@ from collections.abc import Iterable
 from hvdkit.migrate.edits import CannotEdit, own_lines
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit
+from hvdkit.migrate.read.source import Source
 
 _HEADER = re.compile(r"[\s)]*:[ \t\f]*(\r\n|\r|\n)")  # the end of a compound statement's first line
 
 
 def open_up(
-    names: Names, statement: ast.With | ast.For, instead: str = "", gone: Iterable[ast.stmt] = ()
+    names: Names, statement: ast.With | ast.For | ast.Try, instead: str = "", gone: Iterable[ast.stmt] = ()
 ) -> list[Edit]:
-    """A `with` or `for` gone and its body in its place, one level out. Raises CannotEdit.
+    """A `with`, `for` or `try` gone and its body in its place, one level out. Raises CannotEdit.
 
-    instead: a line in place of the header. gone: statements of the body that other edits take away.
+    What handles the exceptions of a `try` goes with it. instead: a line in place of the header. gone:
+    statements of the body that other edits take away.
     """
     source, body = names.source, statement.body
     start, _ = own_lines(source, statement)
     first, _ = own_lines(source, body[0])
     _, end = own_lines(source, body[-1])
-    last = statement.iter if isinstance(statement, ast.For) else statement.items[-1].context_expr
-    header = _HEADER.match(source.text, source.end(last))
+    header = _HEADER.match(source.text, _end_of_header(source, statement))
     if header is None or source.lines_inside_strings(statement):
         raise CannotEdit("a comment or a multi-line string is in the way")
     outer = source.indent(source.line_at(start))
@@ -36,7 +37,15 @@ def open_up(
         place = source.starts[number - 1] + len(outer)
         if source.line(number).startswith(outer + extra) and number not in taken:
             edits.append(Edit(place, place + len(extra), ""))
+    if isinstance(statement, ast.Try):
+        edits.append(Edit(end, own_lines(source, statement)[1], ""))
     return edits
+
+
+def _end_of_header(source: Source, statement: ast.With | ast.For | ast.Try) -> int:
+    if isinstance(statement, ast.Try):
+        return source.start(statement) + len("try")
+    return source.end(statement.iter if isinstance(statement, ast.For) else statement.items[-1].context_expr)
 
 
 def drop_item(names: Names, statement: ast.With, item: ast.withitem) -> list[Edit]:

@@ -41,8 +41,8 @@ class Arguments:
         """Whether gradients are sent as float16: a test, or "" for never."""
         if not self.hook:
             return ""
-        named = self.test == self.hook  # a variable, which is a hook or None
-        return f"{self.test} is not None" if named else self.test or "True"
+        named = self.test == self.hook  # a variable, which is a hook or none
+        return f"bool({self.test})" if named else self.test or "True"
 
     def hooks(self, model: str) -> list[str]:
         """The lines that register the hook with a wrapped model."""
@@ -76,7 +76,7 @@ def _compression(facts: Facts, names: Names, node: ast.expr | None) -> tuple[str
     """The hook for a compression, and the test under which it is registered."""
     if node is None:
         return "", ""
-    kinds = {name.rpartition(".")[2] for name in _all_names(facts, names, node)}
+    kinds = {name.rpartition(".")[2] for name in all_names(facts, names, node)}
     if not kinds or not kinds <= {"fp16", "none"}:
         raise NotWrapped("its compression is not Horovod's fp16, or could not be followed", (names, node))
     if kinds == {"none"}:
@@ -85,7 +85,7 @@ def _compression(facts: Facts, names: Names, node: ast.expr | None) -> tuple[str
     if kinds == {"fp16"}:
         return text, ""
     if isinstance(node, ast.IfExp):
-        taken = _all_names(facts, names, node.body)
+        taken = all_names(facts, names, node.body)
         if all(name.endswith(".fp16") for name in taken):
             return names.source.segment(node.body), names.source.segment(node.test)
         return names.source.segment(node.orelse), f"not ({names.source.segment(node.test)})"
@@ -114,10 +114,10 @@ def _reduction(facts: Facts, names: Names, op: ast.expr | None) -> tuple[tuple[s
 
 
 def _kinds(facts: Facts, names: Names, node: ast.expr) -> set[str]:
-    return {name.rpartition(".")[2] for name in _all_names(facts, names, node)}
+    return {name.rpartition(".")[2] for name in all_names(facts, names, node)}
 
 
-def _all_names(facts: Facts, names: Names, node: ast.expr) -> set[str]:
+def all_names(facts: Facts, names: Names, node: ast.expr) -> set[str]:
     """The qualified names that an expression may be, "" for what is none."""
     direct = facts.flow.qualified(names, node)
     if direct:

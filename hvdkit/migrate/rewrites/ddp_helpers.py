@@ -58,6 +58,70 @@ def allreduce_(tensor, op=None):
     integers = not (tensor.is_floating_point() or tensor.is_complex())
     return tensor.div_(dist.get_world_size(), rounding_mode="trunc" if integers else None)
 ''',
+    "allreduce_async": '''\
+def allreduce_async(tensor, op=None):
+    """Start the mean over all ranks in a new tensor, which synchronize() gives; op: a different reduction."""
+    total = tensor.detach().clone(memory_format=torch.contiguous_format)
+    sent = dist.all_reduce(total, op or dist.ReduceOp.SUM, async_op=True)
+
+    def result():
+        integers = not (total.is_floating_point() or total.is_complex())
+        if op is None:
+            total.div_(dist.get_world_size(), rounding_mode="trunc" if integers else None)
+        return total
+
+    return [sent, result]
+''',
+    "allreduce_async_": '''\
+def allreduce_async_(tensor, op=None):
+    """Start the mean over all ranks in the tensor itself, for synchronize(); op: a different reduction."""
+    sent = dist.all_reduce(tensor.detach(), op or dist.ReduceOp.SUM, async_op=True)
+
+    def result():
+        integers = not (tensor.is_floating_point() or tensor.is_complex())
+        if op is None:
+            tensor.detach().div_(dist.get_world_size(), rounding_mode="trunc" if integers else None)
+        return tensor
+
+    return [sent, result]
+''',
+    "synchronize": '''\
+def synchronize(handle):
+    """The result of what was started; None where it was asked for before."""
+    if not handle:
+        return None
+    sent, result = handle
+    handle.clear()
+    sent.wait()
+    return result()
+''',
+    "poll": '''\
+def poll(handle):
+    """Whether what was started is done."""
+    return handle[0].is_completed()
+''',
+    "allgather_async": '''\
+def allgather_async(tensor):
+    """Start to gather the rows of all ranks, which synchronize() waits for."""
+    counts = [None] * dist.get_world_size()
+    dist.all_gather_object(counts, len(tensor))
+    padding = tensor.new_zeros(max(counts) - len(tensor), *tensor.shape[1:])
+    padded = torch.cat([tensor.detach(), padding])
+    parts = [torch.empty_like(padded) for _ in counts]
+    sent = dist.all_gather(parts, padded, async_op=True)
+    return [sent, lambda: torch.cat([part[:count] for part, count in zip(parts, counts)])]
+''',
+    "broadcast_async": '''\
+def broadcast_async(tensor, root_rank):
+    """Start to send the tensor of one rank into a new tensor, which synchronize() waits for."""
+    copy = tensor.detach().clone(memory_format=torch.contiguous_format)
+    return [dist.broadcast(copy, src=root_rank, async_op=True), lambda: copy]
+''',
+    "broadcast_async_": '''\
+def broadcast_async_(tensor, root_rank):
+    """Start to send the tensor of one rank into the tensor itself, which synchronize() waits for."""
+    return [dist.broadcast(tensor.detach(), src=root_rank, async_op=True), lambda: tensor]
+''',
     "allgather": '''\
 class RowsOfAllRanks(torch.autograd.Function):
     """The rows of all ranks, which may have different numbers of them; gradients are averaged."""

@@ -25,15 +25,27 @@ NAMES = {
     "shutdown": "dist.destroy_process_group",
     "Compression.fp16": "default_hooks.fp16_compress_hook",
     "Compression.none": "None",
+    "Average": "None",  # of the functions that are written into the file
+    "Sum": "dist.ReduceOp.SUM",
+    "Min": "dist.ReduceOp.MIN",
+    "Max": "dist.ReduceOp.MAX",
+    "Product": "dist.ReduceOp.PRODUCT",
 }
 # Each with the parameters that are passed on, and all of them in their order.
 FUNCTIONS = {
     "allreduce": (("tensor",), ("tensor", "average", "name", "compression", "op")),
     "allreduce_": (("tensor",), ("tensor", "average", "name", "op")),
+    "allreduce_async": (("tensor",), ("tensor", "average", "name", "op")),
+    "allreduce_async_": (("tensor",), ("tensor", "average", "name", "op")),
     "allgather": (("tensor",), ("tensor", "name")),
+    "allgather_async": (("tensor",), ("tensor", "name")),
     "allgather_object": (("obj",), ("obj", "name")),
     "broadcast": (("tensor", "root_rank"), ("tensor", "root_rank", "name")),
     "broadcast_": (("tensor", "root_rank"), ("tensor", "root_rank", "name")),
+    "broadcast_async": (("tensor", "root_rank"), ("tensor", "root_rank", "name")),
+    "broadcast_async_": (("tensor", "root_rank"), ("tensor", "root_rank", "name")),
+    "synchronize": (("handle",), ("handle",)),
+    "poll": (("handle",), ("handle",)),
     "broadcast_object": (("obj", "root_rank"), ("obj", "root_rank", "name")),
     "broadcast_parameters": (("params", "root_rank"), ("params", "root_rank")),
 }

@@ -194,17 +194,20 @@ def broadcast_optimizer_state(optimizer, root_rank):
     words.AVERAGES: '''\
 def average_before_steps(optimizer, half=False):
     """The optimizer, which averages over all ranks what it trains before each step; half: sent as float16."""
-    held = {each for group in optimizer.param_groups for each in group["params"] if each.requires_grad}
-    skipping = []
+    held = [each for group in optimizer.param_groups for each in group["params"] if each.requires_grad]
+    held, skipping = dict.fromkeys(held), []
 
     @torch.no_grad()
     def synchronize():
+        steps = [each for group in optimizer.param_groups for each in group["params"]]
+        more = [each for each in steps if each.requires_grad and each not in held]
         alike = {}
-        for parameter in (each for group in optimizer.param_groups for each in group["params"]):
-            if parameter.requires_grad or parameter in held:
-                if parameter.grad is None:
-                    parameter.grad = torch.zeros_like(parameter)
-                alike.setdefault((parameter.grad.device, parameter.grad.dtype), []).append(parameter.grad)
+        if not held.keys() <= set(steps):
+            more = []  # apex steps copies of its own
+        for parameter in (*held, *more):
+            if parameter.grad is None:
+                parameter.grad = torch.zeros_like(parameter)
+            alike.setdefault((parameter.grad.device, parameter.grad.dtype), []).append(parameter.grad)
         for gradients in alike.values():
             total = torch.cat([gradient.reshape(-1) for gradient in gradients])
             total = (total.half() if half else total).div_(dist.get_world_size())

@@ -127,5 +127,6 @@ def test_what_an_unknown_library_calls_is_not_known_to_write() -> None:
 
 
 def test_a_method_whose_object_a_library_gives_it() -> None:
-    text = "import unknown\nclass Run(unknown.Base):\n    def end(self):\n        super().end()\n        SAVE\n"
+    text = "import unknown\nclass Run(unknown.Base):\n"
+    text += "    def end(self):\n        super().end()\n        SAVE\n"
     assert writers(program(text + "unknown.at_end(Run.end)\n")) == []

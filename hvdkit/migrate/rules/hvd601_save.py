@@ -9,7 +9,6 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.catalog.finding import manual, needed, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.files.texts import text_block
 from hvdkit.migrate.facts.files.vocabulary import DUMPS, OPEN
 from hvdkit.migrate.facts.files.writers import (
     Writer,
@@ -24,6 +23,7 @@ from hvdkit.migrate.facts.programs.reached_code import only_single, started, tra
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rewrites.collectives import fresh
+from hvdkit.migrate.rewrites.texts import text_block
 
 
 def check(facts: Facts) -> Iterator[Finding]:

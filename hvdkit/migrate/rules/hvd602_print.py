@@ -10,13 +10,13 @@ from hvdkit.migrate.catalog.finding import safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.sample_code import reads_sample
-from hvdkit.migrate.facts.files.texts import text_block
 from hvdkit.migrate.facts.files.writers import needed_everywhere, unguarded_writers
 from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.reached_code import after_start, only_single
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rewrites.texts import text_block
 from hvdkit.migrate.values.arguments import keyword
 
 

@@ -9,12 +9,12 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.catalog.finding import restored
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.files.texts import text_block
 from hvdkit.migrate.facts.files.writers import unguarded_writers, whole_statement
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.rewrites.texts import text_block
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -9,7 +9,6 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.catalog.finding import manual, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.files.texts import text_block
 from hvdkit.migrate.facts.files.writers import whole_statement
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
@@ -20,6 +19,7 @@ from hvdkit.migrate.facts.tensorflow.ways import operation
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rewrites.tensorflow import guard
+from hvdkit.migrate.rewrites.texts import text_block
 from hvdkit.migrate.values.arguments import given
 
 MESSAGE = "every rank would write this file; rank 0 writes it"

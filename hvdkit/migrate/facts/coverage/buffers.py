@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import takewhile
 
 from hvdkit.migrate.facts.code.call_graph import call_graph
+from hvdkit.migrate.facts.code.callers import on_some_way
 from hvdkit.migrate.facts.collectives.same_on_every_rank import same_change_on_every_rank
 from hvdkit.migrate.facts.coverage.trained_wraps import trained_wraps
 from hvdkit.migrate.facts.data.cut_by_rank import is_rank_share
@@ -19,7 +21,6 @@ from hvdkit.migrate.values.value import Value
 
 # Models whose code is not the project's: they may hold BatchNorm layers. These hold no buffers that change.
 PLAIN = ("torch.nn.Linear", "torch.nn.Conv", "torch.nn.Transformer", "torch.nn.LSTM", "torch.nn.GRU")
-MAX_CALLERS = 6
 BUILDING = frozenset(("__init__", "reset_parameters", "_init_weights"))
 FORWARD = frozenset(("forward", "__call__"))
 NORMS = ("BatchNorm", "InstanceNorm", "register_buffer")
@@ -62,15 +63,16 @@ def evaluations(facts: Facts) -> Iterator[tuple[Names, ast.Call, ast.expr]]:
             yield names, call, receiver
 
 
-def over_uneven_share(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
+def over_uneven_share(facts: Facts, names: Names, node: ast.AST) -> bool:
     """Whether a node runs in a loop over `cases[rank::size]`, which is not as long on every rank."""
-    for parent in names.ancestors(node):
-        if isinstance(parent, ast.For) and is_rank_share(facts, names, parent.iter):
-            return True
-        if isinstance(parent, FUNCTIONS):
-            sites = facts.flow.call_sites(names, parent) if depth < MAX_CALLERS else []
-            return any(over_uneven_share(facts, *site, depth + 1) for site in sites)
-    return False
+
+    def at(where: Names, place: ast.AST) -> bool | None:
+        function = where.function(place)
+        around = takewhile(lambda parent: parent is not function, where.ancestors(place))
+        loops = (parent for parent in around if isinstance(parent, ast.For))
+        return True if any(is_rank_share(facts, where, loop.iter) for loop in loops) else None
+
+    return on_some_way(facts, names, node, at)
 
 
 def changed_in_training(facts: Facts) -> Iterator[tuple[Names, ast.Call, str]]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import takewhile
 
 from hvdkit.migrate import edits
+from hvdkit.migrate.facts.code.callers import on_every_way
 from hvdkit.migrate.facts.data.sample_code import DOWNLOAD, asked_to_download, prepared
 from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.index.names import Names
@@ -27,7 +29,6 @@ SHELL = (
     *(f"subprocess.{run}" for run in ("run", "call", "check_call", "check_output")),
 )
 BARRIERS = ("horovod.torch.barrier", "hvdkit.torch.barrier", "torch.distributed.barrier")
-MAX_CALLERS = 4
 FETCHES = (
     "urllib.request.urlretrieve",
     *(f"torchvision.datasets.utils.download_{what}" for what in ("url", "and_extract_archive")),
@@ -60,18 +61,16 @@ def downloads_by_hand(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
             yield site.names, site.node
 
 
-def waited_for(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
+def waited_for(facts: Facts, names: Names, node: ast.AST) -> bool:
     """Whether other ranks wait at a barrier while a node runs, here or wherever its function is called."""
-    statement = names.statement(node)
-    around = (statement, *(p for p in names.ancestors(statement) if isinstance(p, ast.stmt)))
-    function = names.function(node)
-    for each in around:
-        if each is function:
-            break
-        if waits(facts, names, edits.preceding(names, each)):
-            return True
-    sites = facts.flow.call_sites(names, function) if function is not None and depth < MAX_CALLERS else []
-    return bool(sites) and all(waited_for(facts, *site, depth + 1) for site in sites)
+
+    def at(where: Names, place: ast.AST) -> bool | None:
+        statement, function = where.statement(place), where.function(place)
+        around = (statement, *(p for p in where.ancestors(statement) if isinstance(p, ast.stmt)))
+        above = takewhile(lambda each: each is not function, around)
+        return True if any(waits(facts, where, edits.preceding(where, each)) for each in above) else None
+
+    return on_every_way(facts, names, node, at)
 
 
 def waits(facts: Facts, names: Names, statement: ast.stmt | None) -> bool:

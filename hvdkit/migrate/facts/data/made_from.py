@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from hvdkit.migrate.facts.code.callers import on_some_way
 from hvdkit.migrate.facts.collectives.dependence import Dependence
 from hvdkit.migrate.facts.data.sample_code import is_dataset, reads_sample
 from hvdkit.migrate.facts.data.training_loaders import training_loaders
@@ -13,7 +14,6 @@ from hvdkit.migrate.facts.once import once_all
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.index.names import Names
 
-MAX_CALLERS = 3
 Samples = Iterable[tuple[Names, ast.expr]]
 
 
@@ -68,13 +68,14 @@ def _datasets_made(facts: Facts) -> Iterator[tuple[Names, ast.Call]]:
                     yield from ((where, call) for call in where.calls.get(owner.name, ()))
 
 
-def _in_dataset(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
+def _in_dataset(facts: Facts, names: Names, node: ast.AST) -> bool:
     """Whether a node runs while a data set is made: in one of its methods, or in what they call."""
-    function = names.function(node)
-    if function is None or depth > MAX_CALLERS or reads_sample(facts, names, node):
-        return False
-    owner = names.parents.get(function)
-    if isinstance(owner, ast.ClassDef) and is_dataset(facts, names, owner):
-        return True
-    sites = facts.flow.call_sites(names, function)
-    return any(_in_dataset(facts, where, call, depth + 1) for where, call in sites)
+
+    def at(where: Names, place: ast.AST) -> bool | None:
+        function = where.function(place)
+        if function is None or reads_sample(facts, where, place):
+            return False
+        owner = where.parents.get(function)
+        return True if isinstance(owner, ast.ClassDef) and is_dataset(facts, where, owner) else None
+
+    return on_some_way(facts, names, node, at)

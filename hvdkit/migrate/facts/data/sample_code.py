@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from hvdkit.migrate.facts.code.callers import on_some_way
 from hvdkit.migrate.facts.data.cut_by_rank import is_rank_share
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
@@ -12,7 +13,6 @@ from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import keyword, passed
 from hvdkit.migrate.values.value import Value
 
-MAX_CALLERS = 4
 READS = ("__getitem__", "__getitems__")
 # Methods by which data sets of graphs make the files that they find missing, and the classes that call them.
 PREPARES = ("download", "process", "save")
@@ -31,37 +31,39 @@ TO_WORKERS = ("collate_fn", "worker_init_fn")
 LAMBDAS = ("torchvision.transforms.Lambda", "torchvision.transforms.v2.Lambda")
 
 
-def reads_sample(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
+def reads_sample(facts: Facts, names: Names, node: ast.AST) -> bool:
     """Whether a node runs where samples are read, or in what is called there.
 
     That is the `__getitem__` of a dataset, a function that it is given, a collate_fn, and the function of a
     transforms.Lambda.
     """
-    function = names.function(node)
-    if function is None or depth > MAX_CALLERS:
-        return False
-    if getattr(function, "name", "") in READS and isinstance(names.parents[function], ast.ClassDef):
-        return True
-    if function in _given_to_workers(facts) or function in _given_to_datasets(facts):
-        return True
-    sites = facts.flow.call_sites(names, function)
-    return any(reads_sample(facts, where, call, depth + 1) for where, call in sites)
+
+    def at(where: Names, place: ast.AST) -> bool | None:
+        function = where.function(place)
+        if function is None:
+            return False
+        reads = getattr(function, "name", "") in READS and isinstance(where.parents[function], ast.ClassDef)
+        given = function in _given_to_workers(facts) or function in _given_to_datasets(facts)
+        return True if reads or given else None
+
+    return on_some_way(facts, names, node, at)
 
 
-def prepares_data(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
+def prepares_data(facts: Facts, names: Names, node: ast.AST) -> bool:
     """Whether a node runs where a data set of graphs makes the files that it finds missing: its `process()`.
 
     They are read right afterwards, on every rank.
     """
-    function = names.function(node)
-    if function is None or depth > MAX_CALLERS:
-        return False
-    owner = names.parents[function]
-    if isinstance(owner, ast.ClassDef) and getattr(function, "name", "") in PREPARES:
-        if prepared(facts, names, owner):
-            return True
-    sites = facts.flow.call_sites(names, function)
-    return any(prepares_data(facts, where, call, depth + 1) for where, call in sites)
+
+    def at(where: Names, place: ast.AST) -> bool | None:
+        function = where.function(place)
+        owner = where.parents[function] if function is not None else None
+        prepares = isinstance(owner, ast.ClassDef) and getattr(function, "name", "") in PREPARES
+        return (
+            True if prepares and isinstance(owner, ast.ClassDef) and prepared(facts, where, owner) else None
+        )
+
+    return on_some_way(facts, names, node, at)
 
 
 def prepared(facts: Facts, names: Names, owner: ast.ClassDef) -> bool:

@@ -7,12 +7,12 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from hvdkit.migrate.facts.code.callers import on_every_way
 from hvdkit.migrate.facts.code.launch_options import Option
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.index.names import FUNCTIONS, Names
 
-MAX_CALLERS = 4
 _COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Is: operator.is_,
     ast.IsNot: operator.is_not,
@@ -25,23 +25,26 @@ _COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
 }
 
 
-def may_be_left_out(facts: Facts, names: Names, call: ast.Call, depth: int = 0) -> bool:
+def may_be_left_out(facts: Facts, names: Names, call: ast.Call) -> bool:
     """Whether a job that is given no options passes by a call that seeds.
 
     That is where the defaults of the options leave its branch out, and what is taken instead seeds nothing.
     """
-    child: ast.AST = call
-    for parent in names.ancestors(call):
-        if isinstance(parent, ast.If) and child is not parent.test:
-            inside = child in parent.body
-            other = parent.orelse if inside else parent.body
-            if _by_default(facts, names, parent.test) is (not inside) and not _seeds(names, other):
-                return True
-        if isinstance(parent, FUNCTIONS):
-            sites = facts.flow.call_sites(names, parent) if depth < MAX_CALLERS else []
-            return bool(sites) and all(may_be_left_out(facts, *site, depth + 1) for site in sites)
-        child = parent
-    return False
+
+    def at(where: Names, place: ast.AST) -> bool | None:
+        child = place
+        for parent in where.ancestors(place):
+            if isinstance(parent, ast.If) and child is not parent.test:
+                inside = child in parent.body
+                other = parent.orelse if inside else parent.body
+                if _by_default(facts, where, parent.test) is (not inside) and not _seeds(where, other):
+                    return True
+            if isinstance(parent, FUNCTIONS):
+                return None
+            child = parent
+        return False
+
+    return on_every_way(facts, names, call, at)
 
 
 def _seeds(names: Names, block: list[ast.stmt]) -> bool:

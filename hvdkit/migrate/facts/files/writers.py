@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from hvdkit.dataclass import dataclass
 from hvdkit.migrate import edits
+from hvdkit.migrate.facts.code.callers import on_every_way
 from hvdkit.migrate.facts.code.pure import only_computes
 from hvdkit.migrate.facts.data.sample_code import named_by_sample, prepares_data, reads_sample
 from hvdkit.migrate.facts.facts import Facts, Site
@@ -281,20 +282,23 @@ def whole_statement(facts: Facts, writer: Writer) -> ast.stmt | None:
     return writer.opened if writer.opened.body == [statement] else None
 
 
-def _ends_program(facts: Facts, names: Names, statement: ast.stmt, depth: int = 0) -> bool:
+def _ends_program(facts: Facts, names: Names, statement: ast.stmt) -> bool:
     """Whether nothing runs after a statement that could read its file: it is last in what is called last."""
-    while edits.block(names, statement)[-1] is statement:
-        parent = names.parents[statement]
-        if isinstance(parent, ast.Module):
-            return True
-        if isinstance(parent, FUNCTIONS):
-            sites = facts.flow.call_sites(names, parent) if depth < MAX_CALLERS else []
-            calls = [(where, where.statement(call)) for where, call in sites]
-            return bool(calls) and all(_ends_program(facts, *call, depth + 1) for call in calls)
-        if not isinstance(parent, ast.If):
-            return False
-        statement = parent
-    return False
+
+    def at(where: Names, place: ast.AST) -> bool | None:
+        last = where.statement(place)
+        while edits.block(where, last)[-1] is last:
+            parent = where.parents[last]
+            if isinstance(parent, ast.Module):
+                return True
+            if isinstance(parent, FUNCTIONS):
+                return None
+            if not isinstance(parent, ast.If):
+                return False
+            last = parent
+        return False
+
+    return on_every_way(facts, names, statement, at)
 
 
 def own_file(facts: Facts, names: Names, target: ast.expr, depth: int = 0) -> bool:

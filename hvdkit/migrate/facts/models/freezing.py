@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import takewhile
 
 from hvdkit.dataclass import dataclass
+from hvdkit.migrate.facts.code.callers import on_every_way
 from hvdkit.migrate.facts.code.loops import training_loops
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.parameter_roots import PARAMETERS
-from hvdkit.migrate.index.names import FUNCTIONS, Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import passed
 from hvdkit.migrate.values.value import Value
-
-MAX_CALLERS = 6
 
 
 @dataclass(frozen=True)
@@ -80,12 +80,12 @@ def _owners(names: Names, thing: ast.expr) -> list[ast.expr]:
         thing = thing.value
 
 
-def in_loop(facts: Facts, names: Names, node: ast.AST, loops: set[ast.AST], depth: int = 0) -> bool:
+def in_loop(facts: Facts, names: Names, node: ast.AST, loops: set[ast.AST]) -> bool:
     """Whether a node runs only inside loops that train."""
-    for parent in names.ancestors(node):
-        if parent in loops:
-            return True
-        if isinstance(parent, FUNCTIONS):
-            sites = facts.flow.call_sites(names, parent) if depth < MAX_CALLERS else []
-            return bool(sites) and all(in_loop(facts, n, call, loops, depth + 1) for n, call in sites)
-    return False
+
+    def at(where: Names, place: ast.AST) -> bool | None:
+        function = where.function(place)
+        around = takewhile(lambda parent: parent is not function, where.ancestors(place))
+        return True if any(parent in loops for parent in around) else None
+
+    return on_every_way(facts, names, node, at)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from hvdkit.migrate.facts.code.call_graph import call_graph
+from hvdkit.migrate.facts.code.callers import on_some_way
 from hvdkit.migrate.facts.code.console_scripts import commands
 from hvdkit.migrate.facts.code.main_guards import main_guard, module_imports
 from hvdkit.migrate.facts.code.pools import in_pool
@@ -14,7 +15,6 @@ from hvdkit.migrate.facts.programs.programs import ProgramFacts, kinds_of, progr
 from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, Names
 from hvdkit.migrate.values import vocabulary as words
 
-MAX_CALLERS = 4
 # Statements that only define names.
 DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 # What files call while they are imported, and what has nothing to do with ranks and devices.
@@ -67,17 +67,19 @@ def _starts(facts: Facts, program: ProgramFacts) -> bool:
     return program.kind in ("single", "horovod") or bool(starting_sites(facts, program))
 
 
-def on_import(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
+def on_import(facts: Facts, names: Names, node: ast.AST) -> bool:
     """Whether a node of a script of one process may run before HVD110's hvd.init(), during an import."""
-    function = names.function(node)
-    if function is not None:
-        sites = facts.flow.call_sites(names, function) if depth < MAX_CALLERS else []
-        return any(on_import(facts, *site, depth + 1) for site in sites)
-    guard, last = main_guard(names), start_below(facts, names)
-    if guard is not None:
-        return guard not in names.ancestors(node)
-    entry = any(program.entry is names for program in programs_with(facts, names))
-    return not entry or last is None or getattr(node, "lineno", 0) <= (last.end_lineno or last.lineno)
+
+    def at(where: Names, place: ast.AST) -> bool | None:
+        if where.function(place) is not None:
+            return None
+        guard, last = main_guard(where), start_below(facts, where)
+        if guard is not None:
+            return guard not in where.ancestors(place)
+        entry = any(program.entry is where for program in programs_with(facts, where))
+        return not entry or last is None or getattr(place, "lineno", 0) <= (last.end_lineno or last.lineno)
+
+    return on_some_way(facts, names, node, at)
 
 
 def after_start(facts: Facts, names: Names, call: ast.Call) -> bool:

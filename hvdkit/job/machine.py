@@ -128,10 +128,13 @@ class Machine(Knowledge):
     @property
     def is_running(self) -> bool:
         """Whether any process runs on."""
-        false, path, gate = self.terms.false, self.path, self.gate
+        path, gate, terms = self.path, self.gate, self.terms
+        if path is terms.true and gate is path:
+            return True
+        false = terms.false
         if path is false or gate is false:
             return False
-        if isinstance(path, Term) and isinstance(gate, Term):
+        if type(path) is Term and type(gate) is Term:
             return True
         return any(p is not false and g is not false for p, g in zip(columns(path), columns(gate)))
 

@@ -17,7 +17,7 @@ class Term:
     def __init__(self, kind: str, parts: tuple[Hashable, ...]) -> None:
         self.kind = kind
         self.parts = parts
-        self.inner = tuple(part for part in parts if type(part) is Term)  # the terms that it is made of
+        self.inner = tuple([part for part in parts if type(part) is Term])  # the terms that it is made of
 
     def __repr__(self) -> str:
         # One level: a term that several terms share would be written once for each way to it.

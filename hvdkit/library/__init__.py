@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from hvdkit.library import horovod, numpy, python, tensorflow, torch
 from hvdkit.library.effects import Effect
 
+NAMES = 10_000  # whose effects are remembered
 
+
+@lru_cache(maxsize=NAMES)
 def effect(name: str) -> Effect | None:
     """What a call of a library does, by its qualified name; None where no table has it."""
     module, _, last = name.rpartition(".")

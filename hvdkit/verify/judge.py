@@ -16,6 +16,7 @@ from hvdkit.verify.invariant import Invariant, Unchecked, exit_code
 from hvdkit.verify.records import ADASUM, DDP, FLOAT16, SENDS_BUFFERS, SPLIT, TO_END, Run
 from hvdkit.verify.scene import Scene
 from hvdkit.verify.tolerance import tolerance_for
+from hvdkit.verify.twins.remarks import printed_otherwise
 from hvdkit.verify.unreached import Unreached, unreached
 
 REPLAYED = (
@@ -115,6 +116,7 @@ def _notes(scene: Scene, start: Start, original: Run, migrated: Run) -> Iterator
     twins = start.launcher is Launcher.SINGLE and original.world > 1
     if twins:
         yield TWINS.format(original.world)
+        yield from printed_otherwise(original, migrated)
     elif start.launcher is Launcher.SINGLE:
         yield tensorflow.REPLAYED if start.tensorflow else REPLAYED
     if start.launcher is Launcher.STRATEGY:

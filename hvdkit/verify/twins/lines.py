@@ -56,7 +56,7 @@ def compare_lines(
 
     alone: those of the original as one process.
     """
-    now, before, whole = _table(job), [_table(lines) for lines in twins], _table(alone)
+    now, before, whole = by_words(job), [by_words(lines) for lines in twins], by_words(alone)
     wrong = [
         found
         for words in before[0]
@@ -91,7 +91,8 @@ def _wrong(
             yield Wrong(lines[0], line)
 
 
-def _table(lines: Sequence[Line]) -> Table:
+def by_words(lines: Sequence[Line]) -> Table:
+    """Lines in order, by their words; without those of libraries."""
     table: defaultdict[str, list[Line]] = defaultdict(list)
     for line in lines:
         if not NOISE.search(line.text):

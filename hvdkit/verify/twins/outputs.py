@@ -15,8 +15,10 @@ def output_differences(
 ) -> tuple[list[Difference], list[Line]]:
     """What differs; and the lines of the first original that the job prints none of. alone: the original as
     one process."""
-    whole = _printed(alone) if alone else []
-    wrong, missing = compare_lines(_printed(job), [_printed(side) for side in originals], scales, whole)
+    whole = printed_lines(alone) if alone else []
+    wrong, missing = compare_lines(
+        printed_lines(job), [printed_lines(side) for side in originals], scales, whole
+    )
     lines = [
         Difference(
             *(Stage.PRINTED, one.now.step, 0, 0, ""),
@@ -28,8 +30,8 @@ def output_differences(
     return [*lines, *file_differences(job, originals, scales, tensors, alone)], missing
 
 
-def _printed(side: Side) -> list[Line]:
-    """By the first rank."""
+def printed_lines(side: Side) -> list[Line]:
+    """By the first rank of a side."""
     return [
         Line(text, step.number, place)
         for step in side.run.steps[side.ranks[0]]

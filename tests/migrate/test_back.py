@@ -265,3 +265,60 @@ def test_the_report_names_the_rules_and_the_launcher(
     assert "start `torchrun --nproc-per-node N train.py`" in shown and shown.rstrip().endswith("ready")
     (run,) = json.loads(Path("found.sarif").read_text())["runs"]
     assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == [rule.id for rule in all_rules()]
+
+
+def test_a_sampler_is_given_no_ranks_that_are_its_defaults(tmp_path: Path) -> None:
+    text = dedent(
+        """\
+        import horovod.torch as hvd
+        from torch.utils.data.distributed import DistributedSampler
+
+        hvd.init()
+        plain = DistributedSampler(range(4), num_replicas=hvd.size(), rank=hvd.rank(), shuffle=False)
+        last = DistributedSampler(
+            range(4), num_replicas=hvd.size(), rank=hvd.rank())
+        apart = DistributedSampler(range(4), num_replicas=hvd.size(), shuffle=False, rank=hvd.rank())
+        of_others = DistributedSampler(range(4), num_replicas=hvd.local_size(), rank=hvd.local_rank())
+        """
+    )
+    found = after(plan_of(tmp_path, text))
+    assert "plain = DistributedSampler(range(4), shuffle=False)\n" in found
+    assert "last = DistributedSampler(\n    range(4))\n" in found
+    assert "num_replicas=dist.get_world_size(), shuffle=False, rank=dist.get_rank())" in found
+    assert 'num_replicas=int(os.environ.get("LOCAL_WORLD_SIZE", 1))' in found
+
+
+def test_what_runs_above_the_wrap_gets_the_model_itself(tmp_path: Path) -> None:
+    text = dedent(
+        """\
+        import copy
+
+        import horovod.torch as hvd
+        import torch
+
+        hvd.init()
+
+
+        class Trainer:
+            def __init__(self):
+                self.model = torch.nn.Linear(4, 2)
+                self.average = copy.deepcopy(self.model)
+                groups = [{"params": [p for _, p in self.model.named_parameters()]}]
+                self.optimizer = torch.optim.SGD(groups, lr=0.1)
+                self.optimizer = hvd.DistributedOptimizer(
+                    self.optimizer, named_parameters=self.model.named_parameters())
+                hvd.broadcast_parameters(self.model.state_dict(), root_rank=0)
+                self.first = copy.deepcopy(self.model)
+
+            def train(self):
+                self.model(torch.ones(1, 4)).sum().backward()
+                self.optimizer.step()
+
+
+        Trainer().train()
+        """
+    )
+    found = after(plan_of(tmp_path, text))
+    assert "self.average = copy.deepcopy(self.model)" in found
+    assert "for _, p in self.model.named_parameters()" in found
+    assert "self.first = copy.deepcopy(self.model.module)" in found

@@ -11,20 +11,29 @@ from hvdkit.migrate.catalog.finding import safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.horovod_names import horovod_names
+from hvdkit.migrate.facts.facts import Site
 from hvdkit.migrate.facts.optimizers.horovod_wraps import called, short
 from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.plan import Edit, Finding
 from hvdkit.migrate.rewrites.ddp_helpers import with_dist
 from hvdkit.migrate.rewrites.ddp_names import CALLS, NAMES
 from hvdkit.migrate.values import vocabulary as words
 
 QUOTE = re.compile("[\"']")
+DEFAULTS = {"num_replicas": "size", "rank": "rank"}  # of torch's DistributedSampler
 
 
 def check(facts: Facts) -> Iterator[Finding]:
+    gone: set[ast.expr] = set()
+    for sampler in facts.calls(words.SAMPLER):
+        numbers, edit = _without_defaults(facts, sampler)
+        if edit is not None:
+            gone.update(numbers)
+            message = "the ranks of torch.distributed are the sampler's defaults"
+            yield safe(facts, "HVD002", sampler.names, sampler.node, message, (edit,))
     for site in called(facts, *CALLS, modules=words.HOROVOD):
-        if site.node.args or site.node.keywords:
-            continue  # of a process set: HVD009
+        if site.node in gone or site.node.args or site.node.keywords:
+            continue  # with arguments they are of a process set: HVD009
         text = _quoted(site.names, site.node, with_dist(site.names, CALLS[short(site)]))
         message = f"{short(site)}() becomes {text}"
         yield safe(
@@ -35,6 +44,28 @@ def check(facts: Facts) -> Iterator[Finding]:
             text = with_dist(names, NAMES[name])
             message = f"{name} becomes {text}"
             yield safe(facts, "HVD002", names, node, message, edits.replace, names.source, node, text)
+
+
+def _without_defaults(facts: Facts, sampler: Site) -> tuple[list[ast.expr], Edit | None]:
+    """The numbers that a sampler would take by itself, and the edit that drops them."""
+    call, source = sampler.node, sampler.names.source
+    numbers: dict[ast.expr, str] = {
+        site.node: short(site) for site in called(facts, *DEFAULTS.values(), modules=words.HOROVOD)
+    }
+    items = sorted([*call.args, *call.keywords], key=source.start)
+    given = [
+        place
+        for place, item in enumerate(items)
+        if isinstance(item, ast.keyword) and numbers.get(item.value) == DEFAULTS.get(item.arg or "", "")
+    ]
+    if not given or given[0] == 0 or given[-1] - given[0] + 1 != len(given):
+        return [], None
+    start, end = source.end(items[given[0] - 1]), source.end(items[given[-1]])
+    if "#" in source.text[start:end]:
+        return [], None
+    return [item.value for item in call.keywords if item in items[given[0] : given[-1] + 1]], Edit(
+        start, end, ""
+    )
 
 
 def _quoted(names: Names, node: ast.AST, text: str) -> str:
@@ -50,7 +81,8 @@ RULE = Rule(
     what="Replaces hvd.rank(), hvd.size(), hvd.local_rank() and their like by torch.distributed and by the "
     "variables that torchrun sets, and hvd.Compression by a hook of DDP.",
     why="The processes of the job are torchrun's.",
-    safety="Safe: the same numbers. Without a launcher they are those of one process.",
+    safety="Safe: the same numbers. Without a launcher they are those of one process. A DistributedSampler is given "
+    "none: they are its defaults.",
     check=check,
     changes=(
         Change(

@@ -9,7 +9,12 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.catalog.finding import safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.coverage.through_ddp import is_wrapper, runs_below_wraps, written_wraps
+from hvdkit.migrate.facts.coverage.through_ddp import (
+    is_wrapper,
+    runs_above_wraps,
+    runs_below_wraps,
+    written_wraps,
+)
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding, Slot
 
@@ -48,18 +53,23 @@ KEEPS = (
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    written = written_wraps(facts)
-    for names in facts.files if written else ():
+    for names, model, why in _asked(facts) if written_wraps(facts) else ():
+        wrapped = any(map(is_wrapper, facts.flow.values(names, model)))
+        if wrapped and not runs_above_wraps(facts, names, model):
+            yield _through(facts, names, model, why)
+
+
+def _asked(facts: Facts) -> Iterator[tuple[Names, ast.expr, str]]:
+    """What is asked for something that a wrapper has not, if it is a model, and why it has not."""
+    for names in facts.files:
         for node in names.of_kind(ast.Attribute):
-            if node.attr not in OWN and any(map(is_wrapper, facts.flow.values(names, node.value))):
-                yield _through(facts, names, node.value, f"{node.attr} is the model's own")
+            if node.attr not in OWN:
+                yield names, node.value, f"{node.attr} is the model's own"
         for whole in _as_container(names):
-            if any(map(is_wrapper, facts.flow.values(names, whole))):
-                yield _through(facts, names, whole, "the parts are the model's own")
-    for site in facts.calls(*KEEPS) if written else ():
+            yield names, whole, "the parts are the model's own"
+    for site in facts.calls(*KEEPS):
         for part in _given(site.node):
-            if any(map(is_wrapper, facts.flow.values(site.names, part))):
-                yield _through(facts, site.names, part, f"{site.name} gets the model")
+            yield site.names, part, f"{site.name} gets the model"
 
 
 def _as_container(names: Names) -> Iterator[ast.expr]:

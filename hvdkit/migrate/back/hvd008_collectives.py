@@ -93,8 +93,7 @@ def _in_place(site: Site, op: str) -> list[str | ast.expr]:
     """The call of torch.distributed that does the same in place, for a statement whose result is not used."""
     tensor, root = _argument(site, "tensor"), given(site.node, 1, "root_rank")
     if short(site) == "allreduce_" and op in REDUCTIONS.values() and tensor is not None:
-        reduction = "" if op == REDUCTIONS["Sum"] else with_dist(site.names, f", op={op}")
-        return [with_dist(site.names, "dist.all_reduce("), tensor, f"{reduction})"]
+        return [with_dist(site.names, "dist.all_reduce("), tensor, with_dist(site.names, f", op={op})")]
     if short(site) == "broadcast_" and tensor is not None and root is not None:
         return [with_dist(site.names, "dist.broadcast("), tensor, ", src=", root, ")"]
     return []
@@ -135,7 +134,7 @@ RULE = Rule(
                 return tensor.div_(dist.get_world_size(), rounding_mode="trunc" if integers else None)
 
             hits = torch.ones(1)
-            dist.all_reduce(hits)
+            dist.all_reduce(hits, op=dist.ReduceOp.SUM)
             allreduce_(hits)
             ''',
             target="ddp",

@@ -93,6 +93,17 @@ def runs_below_wraps(
     return bool(sites) and all(runs_below_wraps(facts, *site, inside | {function}) for site in sites)
 
 
+def runs_above_wraps(facts: Facts, names: Names, node: ast.AST) -> bool:
+    """Whether code runs before any model is wrapped: above all wraps, in the function that makes them."""
+    here = {node, *names.ancestors(node)}
+    return all(
+        wrap.names is names
+        and names.function(wrap.node) is names.function(node)
+        and not here.isdisjoint(_above(names, wrap.node))
+        for wrap in facts.calls(*words.DDP)
+    )
+
+
 def _above(names: Names, node: ast.AST) -> Iterator[ast.stmt]:
     """The statements that have run when a node does: those above it in the blocks around it."""
     child = node

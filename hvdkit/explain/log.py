@@ -136,7 +136,10 @@ _JOB = re.compile(
     r"|PMI2?_Init|MPI_INIT|\b(?:ompi|orte|prte)_\w+|^(?:srun|slurmstepd): |\*\*\* Process received signal"
     r"|^\[[\w.-]+:\d+:\d+(?::\d+)?\] Caught signal \d+ \("
     r"|mca_btl|btl_tcp|MPIJob|mpi-operator|/etc/mpi/"
-    r"|^Checking ssh on all remote hosts|^ssh not successful for host ",
+    r"|^Checking ssh on all remote hosts|^ssh not successful for host "
+    r"|A process or daemon was unable to complete a TCP connection"
+    # The MPI Operator's names of pods, and names that Horovod alone has.
+    r"|\b(?P<job>[\w-]+)-worker-\d+\.(?P=job)-worker\b|\bbroadcast_(?:optimizer_state|global_variables)\b",
     re.MULTILINE,
 )
 

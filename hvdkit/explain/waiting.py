@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from hvdkit.explain.log import Log
 
 # Versions before 0.19 say it of each tensor, on one line or on several: `Stalled ops:NAME [missing ranks:
-# 1, 3]`.
+# 1, 3]`. Before 0.13.8 they listed the ranks that are there, `[ready ranks: 2, 0]`.
 _OLD_ROW = re.compile(
-    r"(?:[Ss]talled ops: ?)?(?<![^\s:])(?P<name>[^\s:]+) \[missing ranks: (?P<ranks>[\d, ]+)\]"
+    r"(?:[Ss]talled ops: ?)?(?<![^\s:])(?P<name>[^\s:]+) "
+    r"\[(?P<state>missing|ready) ranks: (?P<ranks>[\d,\s]+)\]"
 )
 # Newer ones give a table, which they headed `Stalled ranks:` at first (stall_inspector.cc).
 _WARNING = re.compile(r"^(?:Missing|Stalled) ranks:\s*\n(?P<table>(?:\d+!?: \[.*\]\s*\n?)+)", re.MULTILINE)
@@ -44,7 +45,7 @@ class Waiting:
     @property
     def alike(self) -> bool:
         """Crossed, and the names differ in a number or in the collective: it is one call under two names."""
-        first, *others = ({_bare(name) for name in names} for names in self.missing.values())
+        first, *others = self.missing.values()
         return self.crossed and any(_same(first, other) for other in others)
 
     def names(self) -> str:
@@ -72,14 +73,23 @@ def waiting(log: Log) -> Waiting | None:
         rows = _ROW.findall(warnings[-1].groups["table"])
         missing = {int(rank): tuple(names.split(", ")) for rank, names in rows}
         return Waiting(warnings[0].line.number, missing)
-    rows_before = log.all(_OLD_ROW)
-    if rows_before:
-        by_rank: dict[int, dict[str, None]] = {}
-        for row in rows_before:
-            for rank in row.groups["ranks"].split(", "):
-                by_rank.setdefault(int(rank), {})[row.groups["name"]] = None
-        return Waiting(rows_before[0].line.number, {rank: tuple(names) for rank, names in by_rank.items()})
-    return _from_trace(log)
+    return _from_rows(log) or _from_trace(log)
+
+
+def _from_rows(log: Log) -> Waiting | None:
+    """What the warnings of old versions say. The highest rank in the log is the last one."""
+    rows = [(hit, _ranks(hit.groups["ranks"])) for hit in log.all(_OLD_ROW)]
+    every = set(range(max({rank for _, ranks in rows for rank in ranks} | {*log.ranks}, default=-1) + 1))
+    by_rank: dict[int, dict[str, None]] = {}
+    for hit, ranks in rows:
+        for rank in ranks if hit.groups["state"] == "missing" else every - ranks:
+            by_rank.setdefault(rank, {})[hit.groups["name"]] = None
+    missing = {rank: tuple(names) for rank, names in by_rank.items()}
+    return Waiting(rows[0][0].line.number, missing) if missing else None
+
+
+def _ranks(listed: str) -> set[int]:
+    return {int(rank) for rank in re.findall(r"\d{1,9}", listed)}
 
 
 def _from_trace(log: Log) -> Waiting | None:
@@ -113,5 +123,7 @@ def _bare(name: str) -> str:
     )
 
 
-def _same(names: set[str], others: set[str]) -> bool:
-    return any(one.endswith(other) or other.endswith(one) for one in names for other in others)
+def _same(names: tuple[str, ...], others: tuple[str, ...]) -> bool:
+    """Whether two different names differ in what `_bare` leaves out: one name is what both ranks wait for."""
+    pairs = [(_bare(one), _bare(other)) for one in names for other in others if one != other]
+    return any(one.endswith(other) or other.endswith(one) for one, other in pairs)

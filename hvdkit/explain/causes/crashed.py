@@ -23,13 +23,15 @@ _UNCAUGHT = re.compile(
     r"^terminate called after throwing an instance of '(?P<kind>[^']+)'(?:\n *what\(\): *(?P<what>[^\n]+))?",
     re.MULTILINE,
 )
-# Where no launcher tells of it by rank: Open MPI's handler, UCX's and MXM's, MPICH, PyTorch of its workers.
+# Where no launcher tells of it by rank: Open MPI's handler, UCX's and MXM's, MPICH, PyTorch of its workers,
+# Abseil's handler in the processes of Ray and TensorFlow.
 _TOLD = re.compile(
     r"Signal: (?P<name>Segmentation fault|Illegal instruction|Floating point exception) \(\d+\)"
     r"|Caught signal \d+ \((?P<handler>Segmentation fault|Bus error|Illegal instruction)\b"
     r"|EXIT STRING: (?P<hydra>Segmentation fault|Aborted|Illegal instruction)"
     r"|DataLoader worker \(pid \d+\) is killed by signal: "
     r"(?P<worker>Segmentation fault|Aborted|Illegal instruction)"
+    r"|\*\*\* (?P<abseil>SIG(?:SEGV|ABRT|BUS|ILL|FPE)) received at time="
 )
 
 
@@ -54,7 +56,8 @@ def _told(log: Log) -> Match | None:
         return None
     rank = "a rank" if hit.line.rank is None else f"rank {hit.line.rank}"
     who = f"a DataLoader worker of {rank}" if hit.groups["worker"] else rank
-    name = next(hit.groups[how] for how in ("name", "handler", "hydra", "worker") if hit.groups[how]).lower()
+    said = next(said for said in hit.groups.values() if said)
+    name = _SIGNALS[signal.Signals[said]] if hit.groups["abseil"] else said.lower()
     return Match(hit.line.number, {"who": who, "signal": name, "detail": ""})
 
 

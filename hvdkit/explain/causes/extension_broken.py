@@ -11,6 +11,7 @@ _LOADS = says(
     r"HorovodVersionMismatchError",
     r"(?:mpi_lib\w*|horovod/\S+)\.so: (?:undefined symbol(?!: _ZNK?7horovod)|invalid ELF|file too short"
     r"|cannot open shared)",
+    r"dlopen\([^\n]*horovod[^\n]*Symbol not found: (?!__ZNK?7horovod)",
     r"ImportError: .*horovod\S*\.so: (?!undefined symbol: _ZNK?7horovod)",
 )
 _VERSIONS = re.compile(

@@ -20,6 +20,8 @@ CAUSE = Cause(
     find=says(
         r"\.so: undefined symbol: (?P<symbol>_ZNK?7horovod\w+)",
         r"symbol not found in flat namespace '?_?(?P<symbol>_ZNK?7horovod\w+)",
+        # TensorFlow names the module of a library by a hash.
+        r"module '[0-9a-f]{32}' has no attribute '(?P<symbol>horovod_\w+)'",
         in_job=True,
     ),
     excerpt="""\

@@ -17,6 +17,9 @@ CAUSE = Cause(
     ),
     find=says(
         r"^AttributeError: module '(?P<module>horovod(?:\.\w+)+)' has no attribute '(?P<name>[A-Za-z]\w*)'",
+        # Python 2 did not say which module.
+        r"'(?P<module>module)' object has no attribute '(?P<name>broadcast_(?:optimizer_state"
+        r"|global_variables))'",
         in_job=True,
     ),
     excerpt="""\

@@ -15,7 +15,7 @@ from hvdkit.launch.horovodrun import UNCHECKED
 from hvdkit.migrate.command import main as migrate
 from tests import originals
 from tests.migrate import back_before_steps
-from tests.migrate.back_rows import PRELUDE
+from tests.migrate.back_rows import PRELUDE, Row
 from tests.migrate.back_rows import ROWS as THROUGH_DDP
 from tests.warm import forked
 
@@ -68,15 +68,22 @@ def test_each_row_computes_what_it_computed_with_horovod(tmp_path: Path) -> None
 
 
 @pytest.mark.launch
+@pytest.mark.parametrize(
+    ("row", "written"), [(THROUGH_DDP[0], "DDP(model"), (back_before_steps.ROWS[0], "average_before_steps(")]
+)
 def test_verify_compares_the_horovod_script_with_what_it_becomes(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    row: Row,
+    written: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RESULTS", str(tmp_path))
     script = tmp_path / "train.py"
-    script.write_text(PRELUDE + ROWS[0].text)
+    script.write_text(PRELUDE + row.text)
     options = ["--target", "ddp", "--write", "--verify", "--allow-no-vcs", "--steps", "2"]
     code = migrate(["migrate", script.name, *options])
     shown = capsys.readouterr().out
     assert "bit for bit, 2 steps on 2 ranks" in shown
-    assert code == 0 and "DDP(model" in script.read_text()
+    assert code == 0 and written in script.read_text()

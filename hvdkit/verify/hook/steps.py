@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
@@ -55,14 +56,20 @@ def around_steps(before_step: OfOptimizer, before_update: OfOptimizer, after_ste
 
     Only the outermost call is a step of the script, and only the innermost sees the gradients that are
     applied: before_update is called for each, the others for the outermost. Several may watch, each by a
-    depth of its own.
+    depth of its own. An optimizer's own hooks may average the gradients: before_update is called after them.
     """
     own = _Depth()
+    last: WeakKeyDictionary[torch.optim.Optimizer, Any] = WeakKeyDictionary()
+
+    def update(optimizer: torch.optim.Optimizer, *_: Any) -> None:
+        before_update(optimizer)
 
     def before(optimizer: torch.optim.Optimizer, *_: Any) -> None:
         if not _parts.value and not own.value:
             before_step(optimizer)
-        before_update(optimizer)
+        if optimizer not in last:
+            last[optimizer] = optimizer.register_step_pre_hook(update)
+        optimizer._optimizer_step_pre_hooks.move_to_end(last[optimizer].id)
         own.value += 1
         _steps.value += 1
 

@@ -16,7 +16,10 @@ from hvdkit.migrate.rewrites.ddp_helpers import in_file
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import given
 
-STEPS = "Horovod takes a step with gradients of zero here, so that weight decay moves the weights once"
+STEPS = (
+    "Horovod takes a step with gradients of zero here: weight decay moves the weights once, and Adam counts a step "
+    "more"
+)
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -49,7 +52,7 @@ RULE = Rule(
     what="Sends the optimizer's state as an object, or removes the call where no rank loads a state.",
     why="DDP broadcasts the weights of a model, and nothing of its optimizer.",
     safety="Safe: every rank has the state of the root rank. A new optimizer takes no step with gradients of zero "
-    "any more, which Horovod takes to create its state and which weight decay uses.",
+    "any more, which Horovod takes to create its state, which weight decay uses and which Adam counts.",
     check=check,
     changes=(
         Change(

@@ -69,7 +69,8 @@ def around_steps(before_step: OfOptimizer, before_update: OfOptimizer, after_ste
             before_step(optimizer)
         if optimizer not in last:
             last[optimizer] = optimizer.register_step_pre_hook(update)
-        optimizer._optimizer_step_pre_hooks.move_to_end(last[optimizer].id)
+        hooks: Any = optimizer._optimizer_step_pre_hooks
+        hooks.move_to_end(last[optimizer].id)
         own.value += 1
         _steps.value += 1
 

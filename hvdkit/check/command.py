@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hvdkit.arguments import CommandParser, parsed
 from hvdkit.at_work import at_work
-from hvdkit.check.report import FIXABLE, SARIF_LEVELS, show
+from hvdkit.check.report import FIXABLE, SARIF_LEVELS, show, summary
 from hvdkit.check.rules import all_rules
 from hvdkit.check.sparing import excluded, sparing
 from hvdkit.collecting import uncollected
@@ -147,7 +147,7 @@ def _wrong(plan: Plan, options: Options, fixed: bool) -> int:
 
 def _report(plan: Plan, options: Options, args: argparse.Namespace) -> None:
     from hvdkit.migrate.report.data import as_json
-    from hvdkit.migrate.report.html import as_html
+    from hvdkit.migrate.report.html import findings_as_html
     from hvdkit.migrate.report.sarif import as_sarif
 
     put_reports(
@@ -155,7 +155,7 @@ def _report(plan: Plan, options: Options, args: argparse.Namespace) -> None:
         plan,
         lambda: as_json(plan),
         lambda: as_sarif(plan, Path.cwd(), all_rules(), SARIF_LEVELS),
-        lambda: as_html(plan),
+        lambda: findings_as_html(plan, summary(plan, options)),
     )
     if talk(args) is sys.stdout:
         show(plan, options, args.diff)

@@ -21,7 +21,7 @@ _TICKS = 5
 
 def as_html(found: dict[str, Any], steps: Sequence[Step]) -> str:
     """The whole page. found: what report.data returns of these steps."""
-    return page("Why steps are slow", _body(found, steps))
+    return page("hvdkit timeline: why steps are slow", _body(found, steps))
 
 
 def _body(found: dict[str, Any], steps: Sequence[Step]) -> Iterator[str]:
@@ -63,7 +63,8 @@ def _picture(step: Step) -> Iterator[str]:
     width, height = _LEFT + _WIDTH + 40, _TOP + _ROW * len(rows) + 8
     yield (
         "<p>Blue: from a rank's first gradient to its last. Orange: a collective that is sent; outlined, "
-        "from its first request to its end.</p>"
+        "from its first request to its end. Where nothing is drawn, Horovod exchanges nothing and records "
+        "nothing: ranks load data, run the forward pass, or update the weights.</p>"
     )
     if len(shown) < len(every):
         yield f"<p>The {len(shown)} of {len(every)} collectives that took the longest.</p>"

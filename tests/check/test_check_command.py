@@ -97,6 +97,17 @@ def test_json_and_sarif(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert all(rule["id"].startswith("HVD8") for rule in run["tool"]["driver"]["rules"])
 
 
+@pytest.mark.parametrize(
+    ("text", "said"), [(MANUAL, "1 finding in 1 of 1 file"), (CLEAN, "nothing found in 1 file")]
+)
+def test_the_page_is_titled_by_the_command_and_says_how_much_was_found(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    script, page = write(tmp_path, text), tmp_path / "page.html"
+    main(["check", str(script), f"--html={page}"])
+    assert "<title>hvdkit check</title>" in page.read_text() and said in page.read_text()
+
+
 def test_select_ignore_and_pyproject(tmp_path: Path) -> None:
     script = write(tmp_path, FIXABLE + MANUAL)
     assert main(["check", str(script), "--select", "HVD81"]) == 0

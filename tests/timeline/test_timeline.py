@@ -131,6 +131,7 @@ def test_the_page_has_the_causes_and_a_row_for_each_rank_and_collective(
     for cause in causes:
         assert escape(cause.seen) in page and prose(cause.fix) in page
     assert ("nothing was found" in page) == (not causes)
+    assert "<title>hvdkit timeline: " in page and "Where nothing is drawn" in page
     (picture,) = re.findall(r'<svg[^>]* aria-label="ranks and collectives.*?</svg>', page, re.DOTALL)
     ElementTree.fromstring(picture)  # whole, and each name escaped
     labels = re.findall(r'text-anchor="end">(.*?)</text>', picture)

@@ -18,12 +18,21 @@ MARKS = {State.PROVEN: ("yes", "good"), State.OPEN: ("open", "open"), State.NONE
 
 
 def as_html(plan: Plan) -> str:
-    """The whole file."""
-    return page("hvdkit migrate", _body(plan))
+    """The whole page of hvdkit migrate."""
+    return page("hvdkit migrate", [*_verdicts(plan), *_body(plan)])
+
+
+def findings_as_html(plan: Plan, summary: str) -> str:
+    """The whole page of hvdkit check. summary: its last line, and the only one if nothing was found."""
+    kind = "open" if plan.findings else "good"
+    return page("hvdkit check", [verdict(summary, kind), *_verdicts(plan), *_body(plan)])
+
+
+def _verdicts(plan: Plan) -> Iterator[str]:
+    return (verdict(text, KINDS.get(colour, "open")) for text, colour in verdicts(plan))
 
 
 def _body(plan: Plan) -> Iterator[str]:
-    yield from (verdict(text, KINDS.get(colour, "open")) for text, colour in verdicts(plan))
     left = [*plan.left, *plan.needed]
     if left or plan.open:
         yield "<h2>Left to you</h2>"

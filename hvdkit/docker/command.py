@@ -151,7 +151,7 @@ def _check_places(context: Path, script: Path, folder: Path) -> None:
     if not folder.is_relative_to(context):
         raise UsageError(
             f"--output {folder} is outside the current folder",
-            "the Dockerfile copies one of the files, which has to be in the project",
+            "the Dockerfile copies one of the files, which must be in the project",
             "--output deploy",
         )
 

@@ -47,8 +47,10 @@ def parser() -> CommandParser:
         "hvdkit doctor [options]",
     )
     hosts.add_options(made)
-    made.add_argument("--script", default="", metavar="FILE", help="has to be the same on every host")
-    made.add_argument("--ctrl-port", type=int, default=0, metavar="PORT", help="has to be free")
+    made.add_argument(
+        "--script", default="", metavar="FILE", help="check that FILE is identical on all hosts"
+    )
+    made.add_argument("--ctrl-port", type=int, default=0, metavar="PORT", help="check that this port is free")
     made.add_argument(
         "--allreduce", action="store_true", help="also start a job and measure bandwidth and latency"
     )

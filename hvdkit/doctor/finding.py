@@ -39,7 +39,7 @@ def ok(seen: str) -> Finding:
 
 
 def note(seen: str, why: str = "", fix: str = "") -> Finding:
-    """Worth knowing; nothing has to be done."""
+    """Worth knowing; no action is needed."""
     return Finding(Level.NOTE, seen, why, fix)
 
 

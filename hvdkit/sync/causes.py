@@ -162,7 +162,7 @@ def _uncovered(ranks: Ranks, differing: Sequence[str]) -> Cause | None:
         "uncovered",
         f"{_names(hit)}: trained, but not reduced; frozen when the optimizer was wrapped, or added later",
         "import hvdkit.torch as hvd: its DistributedOptimizer reduces what is unfrozen or added later; "
-        "horovod.torch's has to be created when everything that it will train exists and has "
+        "horovod.torch's must be created when everything that it will train exists and has "
         "requires_grad=True",
     )
 

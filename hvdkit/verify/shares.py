@@ -21,13 +21,13 @@ SPLIT = Cause(
 UNLIKE = Cause(
     "HVD305",
     "ranks have different samples under the same index: what is drawn, ordered or fitted before training (a "
-    "split, a vocabulary, a normaliser) has to be the same on every rank: seed it, sort sets, fit on all of "
+    "split, a vocabulary, a normaliser) must be the same on every rank: seed it, sort sets, fit on all of "
     "the data, or send rank 0's by hvd.broadcast_object",
 )
 CHANGED = Cause(
     "HVD305",
     "no sample of the ranks is one of the original's: what is fitted or changed before training (a "
-    "normaliser, a vocabulary, a transform) has to be made of all of the data, as the original makes it",
+    "normaliser, a vocabulary, a transform) must be made of all of the data, as the original makes it",
 )
 STREAM = Cause(
     "HVD302",

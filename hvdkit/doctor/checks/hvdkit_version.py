@@ -15,7 +15,7 @@ def gather(request: Request) -> str:
 
 
 def compare(facts: Mapping[str, str], requests: Mapping[str, Request]) -> Iterator[Finding]:
-    """It has to be one version."""
+    """It must be one version."""
     different = differing(facts)
     if different:
         yield error(

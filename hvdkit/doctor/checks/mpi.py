@@ -46,7 +46,7 @@ def compare(facts: Mapping[str, dict[str, Any]], requests: Mapping[str, Request]
     if different:
         yield error(
             f"different MPI: {different}",
-            "mpirun and its daemons on the other hosts have to be the same release",
+            "mpirun and its daemons on the other hosts must be the same release",
             "install the same release on every host, or use hvdkit run --gloo",
         )
 

@@ -1,4 +1,4 @@
-"""TCP between the hosts, both ways: Horovod takes its ports as they come, so all have to be open."""
+"""TCP between the hosts, both ways: Horovod takes its ports as they come, so all must be open."""
 
 from __future__ import annotations
 

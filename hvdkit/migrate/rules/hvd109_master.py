@@ -73,7 +73,7 @@ def _reads_ranks(names: Names, node: ast.AST) -> bool:
 
 
 def _asks_strictly(names: Names, node: ast.AST) -> bool:
-    """Whether the function of a node starts a program (scontrol) that has to be there."""
+    """Whether the function of a node starts a program (scontrol) that must be there."""
     function = names.function(node)
     return any(names.function(call) is function for method in STRICT for call in names.calls.get(method, ()))
 

@@ -1,4 +1,4 @@
-"""HVD205: DDP evaluates with rank 0's BatchNorm statistics on all ranks; Horovod has to be told to."""
+"""HVD205: DDP evaluates with rank 0's BatchNorm statistics on all ranks; Horovod must be told to."""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ RULE = Rule(
     safety=(
         "Needed where a function loads the checkpoint whose names it looks for, or that it passes to the "
         "model: it then reads old checkpoints, to resume from them, and new ones. Otherwise nothing is "
-        "edited: whether old ones still have to be read is for you to decide."
+        "edited: whether the script must still read old ones is for you to decide."
     ),
     check=check,
     changes=(

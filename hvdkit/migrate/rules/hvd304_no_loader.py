@@ -141,7 +141,7 @@ RULE = Rule(
         "gives each rank its own seeds (with --suggested): for environments that are created below, and "
         "again before training. What is created in between, such as a network that is not trained, is the "
         "same on all ranks. Where each step trains on one graph as a whole there are no batches to divide, "
-        "and nothing has to be done: the program's table shows it."
+        "and no change is needed: the program's table shows it."
     ),
     why="N ranks with the same seed compute the same gradients N times: no error, and no speed-up.",
     safety=(

@@ -42,7 +42,7 @@ RULE = Rule(
         "gradients back and torch's does not. A list of new tensors gets new contents; any other list, "
         "which may hold views of a larger tensor, is filled tensor by tensor. Tensors have the same shape, "
         "as torch requires; where the list is created with a size for each, which NCCL accepts, the "
-        "gathered tensor is split by their lengths, and the other dimensions have to be the same. gather "
+        "gathered tensor is split by their lengths, and the other dimensions must be the same. gather "
         "now costs every rank the memory that only the destination used."
     ),
     check=check,

@@ -97,7 +97,7 @@ RULE = Rule(
     ),
     why=(
         "TensorFlow allocates the whole memory of every GPU that it sees: two processes on one host would "
-        "exhaust it. This has to be set before the first operation."
+        "exhaust it. This must be set before the first operation."
     ),
     safety="Safe: in one process it changes only how GPU memory is allocated.",
     check=check,

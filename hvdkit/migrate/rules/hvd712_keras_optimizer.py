@@ -63,7 +63,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         if target_of(facts, names) == "horovod" and any(value.name in SCALED for value in made):
             advice = f"wrap the optimizer inside: LossScaleOptimizer({horovod_name(facts, names)}.DistributedOptimizer(...))"
-            message = "the loss scale has to be removed before the gradients are averaged"
+            message = "the loss scale must be removed before the gradients are averaged"
             yield refused("HVD712", names, optimizer or call.node, message, advice)
             continue
         yield from _wrapped(facts, call, optimizer, made, bool(made & by_hand), seen)

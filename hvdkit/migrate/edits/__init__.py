@@ -208,22 +208,6 @@ def _only_asks(names: Names, part: ast.AST) -> bool:
     return isinstance(part, (*expressions, ast.expr_context, ast.boolop, ast.unaryop, ast.cmpop))
 
 
-def delete_definition(names: Names, node: ast.FunctionDef) -> Edit:
-    """A function gone with the blank lines below it; at the end of the file, with those above it."""
-    source = names.source
-    start, end = own_lines(source, node)
-    if only_statement(names, node):
-        raise CannotEdit("there is nothing else in the file")
-    if source.notebook is not None:
-        return delete(names, node)  # the blank lines may be another cell's
-    rest = source.text[end:]
-    blank = len(rest) - len(rest.lstrip()) if rest.strip() else len(rest)
-    line = source.line_at(end + blank) if rest.strip() else 0
-    if line:
-        return Edit(start, source.starts[line - 1], "")
-    return Edit(len(source.text[:start].rstrip()) + len(source.newline), len(source.text), "")
-
-
 def only_statement(names: Names, statement: ast.stmt) -> bool:
     """Whether a statement is its block's only one."""
     return len(block(names, statement)) == 1

@@ -1,4 +1,4 @@
-"""Command lines beside the scripts that start them with torch's launchers, mpirun, srun or jsrun.
+"""Command lines beside the scripts that start them with torch's launchers, mpirun or srun.
 
 What takes their place is mostly horovodrun. In a Slurm allocation it is `hvdkit run`, as horovodrun takes no
 hosts from Slurm, and where torchrun would start a job again. In a job of LSF horovodrun takes the hosts.
@@ -37,7 +37,6 @@ LAUNCHER = re.compile(
 WORDS = ("torchrun", "torch.distributed", "mpirun", "mpiexec")  # one of which stands in each of those
 # srun in front of python itself, or of another launcher.
 SRUN = re.compile(r"(?<!\w)(?:\S*/)?srun(?=\s)")
-JSRUN = re.compile(r"(?:\S*/)?jsrun(?=\s)")
 PYTHON = re.compile(r"(?:\S*/)?\$?\{?python[\d.]*\}?")
 SETTING = re.compile(r"""(?:[A-Za-z_]\w*=(?:[^\s"']|"[^"]*"|'[^']*')*\s+)+$""")
 # Options of the launcher that stand alone; all others take a value.
@@ -54,16 +53,6 @@ SRUN_COUNTS = {
 }
 SRUN_VALUES = frozenset("AcCdDeGiJmoOpqtwx")
 SRUN_ALONE = frozenset(("l", "u", "v", "K", "label", "unbuffered", "exclusive", "overlap", "exact"))
-# jsrun's options that say how many processes there are; nearly all of the others take a value.
-JSRUN_COUNTS = {
-    "n": "sets",
-    "nrs": "sets",
-    "a": "tasks",
-    "tasks_per_rs": "tasks",
-    "p": "processes",
-    "np": "processes",
-}
-JSRUN_ALONE = frozenset(("smpiargs=off", "progress", "immediate", "I", "h", "V"))
 MPI_NOT_NEEDED = {"allow-run-as-root": 0, "oversubscribe": 0, "x": 1}
 
 
@@ -151,9 +140,8 @@ def _changed(line: str, known: set[str]) -> Iterator[tuple[str, str]]:
     match = LAUNCHER.search(line) if any(word in line for word in WORDS) else None
     instead = None
     if match is None:
-        match = SRUN.search(line) or JSRUN.search(line)
-        replaced = instead_of_srun if match is not None and match.re is SRUN else instead_of_jsrun
-        instead = replaced(line[match.end() :], known) if match is not None else None
+        match = SRUN.search(line)
+        instead = instead_of_srun(line[match.end() :], known) if match is not None else None
     elif match.group("mpi"):
         instead = instead_of_mpirun(line[match.end() :], known)
     else:
@@ -211,28 +199,6 @@ def instead_of_srun(arguments: str, known: set[str]) -> str | None:
         _product(counts["nodes"], per_host) if len(counts) > 1 else "$SLURM_NTASKS"
     )
     return " ".join(["hvdkit", "run", "-np", processes, *tokens])
-
-
-def instead_of_jsrun(arguments: str, known: set[str]) -> str | None:
-    """The horovodrun line for jsrun's arguments, as that of srun's; resource sets times tasks are ranks."""
-    tokens = TOKEN.findall(re.split(r"[`|;&>]", arguments)[0])
-    counts = {"sets": "1", "tasks": "1"}
-    while tokens and tokens[0].startswith("-"):
-        name, equals, value = tokens.pop(0).lstrip("-").partition("=")
-        short = re.match(r"([A-Za-z])(\d+)$", name)
-        if short:
-            name, equals, value = short[1], "=", short[2]
-        if name not in JSRUN_ALONE and not equals:
-            value = tokens.pop(0) if tokens else ""
-        if name in JSRUN_COUNTS:
-            counts[JSRUN_COUNTS[name]] = value
-    if not tokens or PYTHON.fullmatch(tokens[0]) is None:
-        return None
-    script = next((token for token in tokens[1:] if not token.startswith("-")), "")
-    if not starts(script, False, known):
-        return None
-    ranks = counts.get("processes") or _product(counts["sets"], counts["tasks"])
-    return " ".join(["horovodrun -np", ranks, *tokens])
 
 
 def horovodrun(arguments: str, flags: str, known: set[str], allocated: bool = False) -> str | None:

@@ -8,13 +8,21 @@ from collections.abc import Iterator
 from hvdkit.migrate.catalog.finding import manual, refused, safe
 from hvdkit.migrate.catalog.rule import AverageAfter, Keep, Rule
 from hvdkit.migrate.decisions.collectives import written
-from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.code.library_uses import mentions
+from hvdkit.migrate.facts.code.loops import backward_calls
+from hvdkit.migrate.facts.code.unused import unused
+from hvdkit.migrate.facts.collectives.collectives import collectives, reduction
+from hvdkit.migrate.facts.models.gradient_collectives import hand_reductions
+from hvdkit.migrate.facts.models.optimizers import every_optimizer
+from hvdkit.migrate.facts.models.wraps import find_wraps
+from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward
-from hvdkit.migrate.facts.optimizers.hand_averages import averages_nothing_else, hand_averages
-from hvdkit.migrate.facts.programs.programs import kinds_of
+from hvdkit.migrate.facts.programs.programs import ProgramFacts, kinds_of, programs_of, programs_with
+from hvdkit.migrate.facts.programs.reached_code import runs_in
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
+from hvdkit.migrate.values import vocabulary as words
 
 ALONE = "mpi4py knows the ranks only where MPI started them: under horovodrun with Gloo, each process is rank 0 of 1 here"
 UNDER_MPI = (
@@ -35,6 +43,41 @@ WAIT = (
     "reduce gradients in calls that wait (or whose handle's wait() is in the same function), or wrap "
     "the model in DistributedDataParallel instead, and run hvdkit migrate again"
 )
+
+
+@once
+def hand_averages(facts: Facts) -> list[Site]:
+    """The collectives that are given gradients, in the files of programs that train."""
+    training = {names for names, _ in backward_calls(facts)}
+    seen = {names for program in programs_of(facts) if training & program.files for names in program.files}
+    return [
+        site
+        for site in hand_reductions(facts)
+        if not (site.names in seen and unused(facts, site.names, site.node))
+    ]
+
+
+def averages_nothing_else(facts: Facts, site: Site) -> bool:
+    """Whether no optimizer of the programs that run a collective would average the same gradients again.
+
+    An optimizer that the program makes by a name, or that a library makes, is not wrapped.
+    """
+    mine = [
+        program
+        for program in programs_with(facts, site.names)
+        if runs_in(facts, program, site.names, site.node)
+    ]
+    known = [call for call in collectives(facts, "all_reduce") if call.node is site.node]
+    written = any(not call.problem and reduction(facts, site.names, call.given.get("op")) for call in known)
+    rule = facts.options.allows("HVD501")
+    return rule and written and bool(mine) and not any(_averages(facts, program) for program in mine)
+
+
+def _averages(facts: Facts, program: ProgramFacts) -> bool:
+    """Whether the optimizers of a program are wrapped, or its models are."""
+    optimizers = any(optimizer.names in program.files for optimizer in every_optimizer(facts))
+    wraps = any(wrap.names in program.files and wrap.name in words.WRAPS for wrap in find_wraps(facts))
+    return optimizers or wraps or program.kind != "ddp"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -66,7 +109,7 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 def _beside_mpi(facts: Facts) -> Iterator[Finding]:
     """The first use of mpi4py in each file of a program that Horovod would start."""
-    first: dict[Names, ast.AST] = {}
+    first: dict[Names, ast.expr] = {}
     for names, node, _, _ in mentions(facts, ("mpi4py.MPI.",)):
         first.setdefault(names, node)
     for names, node in first.items():

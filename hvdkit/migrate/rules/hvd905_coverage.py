@@ -10,16 +10,23 @@ from hvdkit.migrate.catalog.finding import refused
 from hvdkit.migrate.catalog.rule import AverageAfter, Keep, Rule
 from hvdkit.migrate.decisions.optimizer_wraps import optimizer_wraps
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.coverage.trained_wraps import others_beside, trained_wraps, without_optimizer
-from hvdkit.migrate.facts.coverage.untrained_wraps import without_optimizers
+from hvdkit.migrate.facts.coverage.trained_wraps import (
+    others_beside,
+    trained_wraps,
+    without_optimizer,
+    without_optimizers,
+)
 from hvdkit.migrate.facts.models.weight_updates import copied_gradients
+from hvdkit.migrate.facts.models.wraps import Wrap
+from hvdkit.migrate.facts.models.written_models import NotShown
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.before_steps import before_steps
-from hvdkit.migrate.facts.optimizers.mixed_steps import stepped_by_hand_too
+from hvdkit.migrate.facts.optimizers.hand_steps import MODEL, stepped_models, steps_by_hand
 from hvdkit.migrate.facts.optimizers.unknown_steps import unknown_steps
-from hvdkit.migrate.facts.programs.programs import migrates, programs_of
+from hvdkit.migrate.facts.programs.programs import ProgramFacts, migrates, programs_of
 from hvdkit.migrate.facts.programs.reached_code import runs_in
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
 
 ADVICE = (
@@ -40,6 +47,30 @@ BESIDE = "the script itself updates parameters that no optimizer has: their grad
 GIVE = (
     "give these parameters to an optimizer, too. Gradients are not averaged after backward() (HVD416) for all"
 )
+
+
+def stepped_by_hand_too(facts: Facts) -> Iterator[tuple[ProgramFacts, Names, ast.stmt]]:
+    """Steps by hand of models that no optimizer has, in programs of one process that have optimizers, too.
+
+    Horovod's would average none of their gradients.
+    """
+    for program in programs_of(facts) if averaging_optimizers(facts) else ():
+        mine = [each for each in averaging_optimizers(facts) if each.names in program.files]
+        trained = frozenset().union(*(optimizer.models for optimizer in mine))
+        held = {names.source.segment(root) for optimizer in mine for names, root in optimizer.roots}
+        for names, statement in steps_by_hand(facts, program) if mine and program.kind == "single" else ():
+            try:
+                wraps = [wrap for wrap in stepped_models(facts, names, statement) if wrap.name == MODEL]
+            except NotShown:
+                continue  # what a batch is changed by, to deceive a model
+            if any(not wrap.models & trained and not _is_part(wrap, held) for wrap in wraps):
+                yield program, names, statement
+
+
+def _is_part(wrap: Wrap, held: set[str]) -> bool:
+    """Whether a model is a part of one that an optimizer has: `net.head` of `net`."""
+    text = wrap.names.source.segment(wrap.inner) if wrap.inner is not None else ""
+    return any(text.startswith(f"{whole}.") for whole in held)
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -12,7 +12,9 @@ from hvdkit.migrate.facts.models.parameter_roots import parameter_roots
 from hvdkit.migrate.facts.models.weight_updates import hand_updates
 from hvdkit.migrate.facts.models.wraps import Wrap, find_wraps
 from hvdkit.migrate.facts.once import once
+from hvdkit.migrate.facts.optimizers.after_backward import after_backward, uses_gradients
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
+from hvdkit.migrate.facts.optimizers.before_steps import before_steps
 from hvdkit.migrate.facts.optimizers.named_passes import passes_by_name
 from hvdkit.migrate.facts.optimizers.step_calls import step_calls
 from hvdkit.migrate.facts.optimizers.unknown_steps import unknown_steps, unseen_steps
@@ -22,6 +24,18 @@ from hvdkit.migrate.facts.programs.training_paths import training_paths
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.value import Value
+
+
+def without_optimizers(facts: Facts) -> Iterator[tuple[ProgramFacts, Wrap]]:
+    """The models that DDP wraps, and something trains that is not known."""
+    for program, wrap, optimizers in trained_wraps(facts):
+        if before_steps(facts, program).averages:
+            continue  # one average for each step does it (HVD417)
+        if not optimizers and wrap.node not in after_backward(facts).wraps and uses_gradients(facts, program):
+            # A model that is wrapped and never trained, such as a teacher, has nobody who would train it.
+            mine = any(optimizer.names in program.files for optimizer in averaging_optimizers(facts))
+            if not mine or unknown_steps(facts, program, averaging_optimizers(facts)):
+                yield program, wrap
 
 
 @once

@@ -5,13 +5,71 @@ from __future__ import annotations
 import ast
 
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.facts.models.model_parts import is_attribute_of, were_built_from
 from hvdkit.migrate.facts.models.wraps import find_wraps
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.wrap_places import WrapPlace
 from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.value import Value
+
+MAX_DEPTH = 4
+
+
+def is_attribute_of(facts: Facts, names: Names, node: ast.expr, wholes: frozenset[Value]) -> bool:
+    """`model.head`, or `model.layers[0]`, of one of the models."""
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        node = node.value
+        if facts.flow.unwrap(facts.flow.values(names, node)) & wholes:
+            return True
+    return False
+
+
+def were_built_from(facts: Facts, wholes: frozenset[Value], parts: frozenset[Value], depth: int = 0) -> bool:
+    """Whether models were built from others: nn.Sequential(a, b), or a class that keeps them on self."""
+    inside = frozenset(part for whole in wholes for part in _built_from(facts, whole))
+    if inside & parts:
+        return True
+    return bool(inside) and depth < MAX_DEPTH and were_built_from(facts, inside, parts, depth + 1)
+
+
+def _built_from(facts: Facts, whole: Value) -> set[Value]:
+    if isinstance(whole.node, ast.Call):
+        return {value for argument in whole.node.args for value in _values(facts, whole.names, argument)}
+    if whole.kind != "object":
+        return set()
+    names = whole.names
+    found: set[Value] = set()
+    for attribute, stores in names.stores.items():
+        for target, binding in stores:
+            if attribute.isidentifier() and _is_self(names, target, whole.node):
+                found |= _values(facts, names, binding.value)
+    return found
+
+
+def _values(facts: Facts, names: Names, node: ast.AST | None) -> set[Value]:
+    """Models among the values of an argument; lists and dicts are opened."""
+    found: set[Value] = set()
+    for value in facts.flow.unwrap(facts.flow.values(names, node)):
+        elements = getattr(value.node, "elts", None) or getattr(value.node, "values", None)
+        if value.kind == "literal" and isinstance(elements, list):
+            for element in elements:
+                found |= facts.flow.unwrap(facts.flow.values(value.names, element))
+        elif value.kind in ("made", "object"):
+            found.add(value)
+    return found
+
+
+def _is_self(names: Names, target: ast.expr, owner: ast.AST) -> bool:
+    """Whether `target` is self in a method of a class."""
+    method = names.function(target)
+    arguments = method.args.args if method is not None else []
+    first = arguments[0].arg if arguments else ""
+    return (
+        isinstance(target, ast.Name)
+        and target.id == first
+        and method is not None
+        and names.parents.get(method) is owner
+    )
 
 
 def was_averaged(facts: Facts, place: WrapPlace) -> bool:

@@ -383,3 +383,28 @@ def test_an_average_that_stays_is_not_taken_for_none_afterwards(tmp_path: Path) 
     (tmp_path / "train.py").write_text(file.after)
     again = make_plan([tmp_path], Options())
     assert not any(file.changed for file in again.files)
+
+
+def test_a_script_that_only_runs_the_model_of_a_training_holds_nothing_back(tmp_path: Path) -> None:
+    """It imports the training, and comes to no backward pass itself."""
+    (tmp_path / "show.py").write_text("from train import made\n\nprint(made()(1))\n")
+    made = """
+        def made(joined=False):
+            model = torch.nn.Linear(4, 1)
+            if joined:
+                average(model)
+            return model
+
+        def shown(model):
+            return [p.grad for p in model.parameters()]
+        """
+    loop = "net(x).sum().backward()\naverage(net)\noptimizer.step()"
+    text = PROGRAM.format(
+        helper=AVERAGE + dedent(made), loop=indent(loop, "    "), trained="net.parameters()"
+    )
+    start = text.index("parser =")
+    trained = f"def main():\n{indent(text[start:], '    ')}"
+    (tmp_path / "train.py").write_text(f"{text[:start]}{trained}\n\nif __name__ == '__main__':\n    main()\n")
+    plan = make_plan([tmp_path], Options())
+    assert not any(program.refused for program in plan.programs)
+    assert any("hvd.allreduce_(p.grad, op=hvd.Sum)" in file.after for file in plan.files)

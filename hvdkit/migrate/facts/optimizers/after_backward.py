@@ -258,6 +258,8 @@ def averaged_passes(facts: Facts, program: ProgramFacts) -> list[tuple[Names, as
 
 def _passes(facts: Facts, program: ProgramFacts, wraps: list[Wrap], every: list[Wrap]) -> Iterator[Pass]:
     """The backward passes of a program below which the gradients of its models are averaged."""
+    if not wraps:
+        return  # its own collectives reduce: of no pass it has to be known
     passes = _run_passes(facts, program)
     if not passes and uses_gradients(facts, program):
         raise NotShown("the backward pass that makes its gradients was not found")

@@ -12,7 +12,7 @@ from hvdkit.job.arguments import Arguments
 from hvdkit.job.builtins import BUILTINS
 from hvdkit.job.columns import RANKS, Value, columns, lift
 from hvdkit.job.computed import apply
-from hvdkit.job.containers import ITEMS, held, new
+from hvdkit.job.containers import ITEMS, elements, get_item, held, new
 from hvdkit.job.machine import Machine
 from hvdkit.job.names import assign
 from hvdkit.job.operators import is_short
@@ -51,6 +51,7 @@ from hvdkit.library.effects import (
     Sends,
     Wraps,
     Writes,
+    WritesNamed,
 )
 
 COMPUTING = {"math": math, "operator": operator}
@@ -173,6 +174,22 @@ def _writes(machine: Machine, found: Writes, term: Term, given: Arguments, site:
         write_file(machine, path, site)
     machine.risks += 1
     return machine.site("call", site, term, *given)
+
+
+def _writes_named(machine: Machine, found: WritesNamed, term: Term, given: Arguments, site: ast.AST) -> Value:
+    seen: set[Term] = set()
+    waiting = [*given]
+    while waiting:
+        value = waiting.pop()
+        if not isinstance(value, Term) or value.kind not in ("dict", "list", "tuple") or value in seen:
+            continue
+        seen.add(value)
+        for item, _ in elements(machine, value) or ():
+            inside = get_item(machine, value, item) if value.kind == "dict" else item
+            waiting.append(inside)
+            if value.kind == "dict" and item is machine.terms.const(found.key):
+                write_file(machine, inside, site)
+    return unknown(machine, term, given, site)
 
 
 def _sends(machine: Machine, found: Sends, term: Term, given: Arguments, site: ast.AST) -> Value:
@@ -312,6 +329,7 @@ _EFFECTS: dict[type, Callable[[Machine, Any, Term, Arguments, ast.AST], Value]] 
     Asks: _asks,
     Differs: _differs,
     Writes: _writes,
+    WritesNamed: _writes_named,
     Sends: _sends,
     Reads: _reads,
     Wraps: _wraps,

@@ -100,6 +100,7 @@ def make_state(machine: Machine, made: Term, given: Arguments, site: ast.AST) ->
     number = given.get(0, "seed")
     if number is None or site_is_device(number):
         number = machine.own("a random seed", site)
+    machine.set_attribute(made, "entropy", number)
     machine.write((made, STATE), lift(lambda term: machine.terms.make("seeded", term), number))
 
 

@@ -62,6 +62,12 @@ class Writes(NamedTuple):
     mode: int = -1
 
 
+class WritesNamed(NamedTuple):
+    """Writes each file that a dictionary, at any place in its first argument, has under this key."""
+
+    key: str
+
+
 class Sends(NamedTuple):
     """A collective. gives: "agreed", the same on all ranks; "root", what the root has; "own"; "nothing".
 
@@ -131,6 +137,7 @@ Effect = Union[
     Asks,
     Differs,
     Writes,
+    WritesNamed,
     Sends,
     Reads,
     Wraps,

@@ -14,6 +14,7 @@ from hvdkit.library.effects import (
     Seeds,
     Wraps,
     Writes,
+    WritesNamed,
 )
 
 # https://docs.python.org/3/library/random.html
@@ -68,6 +69,7 @@ FILES: dict[str, Effect] = {
     "logging.handlers.TimedRotatingFileHandler": Writes(0, "filename"),
     "logging.handlers.WatchedFileHandler": Writes(0, "filename"),
     "logging.basicConfig": Writes(-1, "filename"),
+    "logging.config.dictConfig": WritesNamed("filename"),
     "shutil.copyfile": Writes(1, "dst"),
     "shutil.copy": Writes(1, "dst"),
     "shutil.copy2": Writes(1, "dst"),

@@ -66,7 +66,7 @@ def _call(machine: Machine, node: ast.Call) -> Value:
         else:
             more = not _spread(machine, value, named) or more
     given = Arguments(positional, named, more, node.args)
-    machine.record.calls.setdefault(node, []).append((machine.path, machine.gate))
+    machine.come(node)
     return machine.call(callee, given, node)
 
 
@@ -160,6 +160,7 @@ def _decided(machine: Machine, is_and: bool, parts: list[ast.expr]) -> Value:
         return first
 
     def rest() -> Value:
+        machine.come(parts[1])
         return _decided(machine, is_and, parts[1:])
 
     test = truth_of(machine, first, parts[0])
@@ -171,8 +172,13 @@ def _decided(machine: Machine, is_and: bool, parts: list[ast.expr]) -> Value:
 def _conditional(machine: Machine, node: ast.IfExp) -> Value:
     test = truth_of(machine, machine.evaluate(node.test), node.test)
     return machine.choose(
-        test, lambda: machine.evaluate(node.body), lambda: machine.evaluate(node.orelse), node.test
+        test, lambda: _chosen(machine, node.body), lambda: _chosen(machine, node.orelse), node.test
     )
+
+
+def _chosen(machine: Machine, node: ast.expr) -> Value:
+    machine.come(node)
+    return machine.evaluate(node)
 
 
 def _items(machine: Machine, nodes: list[ast.expr]) -> list[Value] | None:

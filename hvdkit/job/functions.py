@@ -12,6 +12,7 @@ from hvdkit.job.columns import Value, lift
 from hvdkit.job.containers import KEYS, make_tuple, new, set_item
 from hvdkit.job.fields import set_fields
 from hvdkit.job.machine import Machine
+from hvdkit.job.processes import number
 from hvdkit.job.store import Frame
 from hvdkit.job.terms import Term
 from hvdkit.job.training import statistics
@@ -30,6 +31,11 @@ def call_function(machine: Machine, term: Term, given: Arguments, site: ast.AST)
         return _result_of_unknown(machine, "recursion", term, given, site)
     if _is_generator(machine, node):
         return machine.terms.make("generator", term, _kept(machine, given, site))
+    if node in machine.only_first:
+        is_first = lift(lambda rank: machine.terms.truth(rank.parts[0] == 0), number(machine, "rank"))
+        return machine.choose(
+            is_first, lambda: run_function(machine, term, given, site, None), lambda: machine.terms.none
+        )
     return run_function(machine, term, given, site, None)
 
 

@@ -10,7 +10,7 @@ from typing import Any, Callable
 
 from hvdkit.job.arguments import Arguments
 from hvdkit.job.builtins import BUILTINS
-from hvdkit.job.columns import RANKS, Value, columns, lift
+from hvdkit.job.columns import RANKS, Value, columns, joined, lift
 from hvdkit.job.computed import apply
 from hvdkit.job.containers import ITEMS, elements, get_item, held, new
 from hvdkit.job.machine import Machine
@@ -43,6 +43,7 @@ from hvdkit.library.effects import (
     Draws,
     Ends,
     Fills,
+    Joins,
     Makes,
     Pure,
     Reads,
@@ -321,6 +322,15 @@ def _runs(machine: Machine, found: Runs, term: Term, given: Arguments, site: ast
     return machine.call(function, Arguments(inner), site)
 
 
+def _joins(machine: Machine, found: Joins, term: Term, given: Arguments, site: ast.AST) -> Value:
+    for word in site.keywords if isinstance(site, ast.Call) else ():
+        value = given.named.get(word.arg or "")
+        if word.arg in found.numbers and isinstance(value, Term) and value.kind != "const":
+            ranks = columns(number(machine, found.numbers[word.arg]))[RANKS[0] :]
+            _put_back(machine, word.value, joined([value, *ranks]))
+    return machine.terms.none
+
+
 _EFFECTS: dict[type, Callable[[Machine, Any, Term, Arguments, ast.AST], Value]] = {
     Draws: _draws,
     Fills: _fills,
@@ -339,4 +349,5 @@ _EFFECTS: dict[type, Callable[[Machine, Any, Term, Arguments, ast.AST], Value]] 
     Computes: _computes,
     Ends: _ends,
     Runs: _runs,
+    Joins: _joins,
 }

@@ -70,6 +70,7 @@ class Machine(Knowledge):
         self.given: set[Term] = set()  # what a library was given, and what was called that is not known
         self.options: set[str] = set()  # the names of all options that parsers have
         self.defaults: dict[str, Value] = {}  # what parsers were told to put into a namespace
+        self.only_first: set[object] = set()  # the functions that rank 0 alone runs
         self.by_xla: set[object] = set()  # the functions that XLA compiles
         self.modules: dict[str, Module] = {}
         self.started: set[str] = set()  # the modules that were run
@@ -105,6 +106,7 @@ class Machine(Knowledge):
         """Run statements until nobody runs them any more."""
         assumed = self.assumed
         for statement in body:
+            self.come(statement)
             self._statements[type(statement)](self, statement)
             frame = self.frame
             if frame.jumped:
@@ -142,6 +144,12 @@ class Machine(Knowledge):
     def active(self) -> Value:
         """The condition under which each process comes here."""
         return self.path if self.gate is self.terms.true else lift(self.terms.both, self.path, self.gate)
+
+    def come(self, node: ast.stmt | ast.expr) -> None:
+        """Record the condition under which each process comes to a statement, a call or one of two values."""
+        ways, way = self.record.came.setdefault(node, []), (self.path, self.gate)
+        if not ways or ways[-1] != way:
+            ways.append(way)
 
     def place(self, node: ast.AST) -> Place:
         """Where a node of the code that is being run is."""

@@ -12,6 +12,7 @@ from hvdkit.job.store import Module
 from hvdkit.job.terms import Term, within
 
 Place = tuple[Module, ast.AST]
+Way = tuple[Value, Value]  # the path and the gate of each process
 
 
 @dataclass(frozen=True)
@@ -172,7 +173,7 @@ class Record:
     handed: set[Term] = field(default_factory=set)  # what a call that no table has was given
     ran: set[ast.AST] = field(default_factory=set)  # the modules and functions whose code was run
     escaped: set[ast.AST] = field(default_factory=set)  # the functions that a library may call
-    calls: dict[ast.AST, list[tuple[Value, Value]]] = field(default_factory=dict)  # with path and gate
+    came: dict[ast.AST, list[Way]] = field(default_factory=dict)  # the ways to what is run
     loaded: list[Loaded] = field(default_factory=list)
     unbound: list[Unbound] = field(default_factory=list)
     zeros: list[Place] = field(default_factory=list)  # 1 in one process, 0 on each of several ranks

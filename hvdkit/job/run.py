@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
+from contextlib import contextmanager
 
 from hvdkit.job.arguments import Arguments
 from hvdkit.job.columns import Value
@@ -21,26 +22,61 @@ from hvdkit.job.statements import STATEMENTS
 from hvdkit.job.store import Module
 from hvdkit.job.terms import Term, TooMuch
 from hvdkit.job.training import TRACE, check_weights, loaded
+from hvdkit.job.uncalled import call_uncalled
 
 ENOUGH = 10  # lines that an expression alone may cost
 
 
-def run(entry: Module, find: Find) -> Record:
-    """The record of a program. Raises: CannotFollow.
+class Run:
+    """A program that was run, and its record."""
 
-    find: the module of the program that an import in a module means; None for a library's.
-    """
-    machine = Machine(STATEMENTS, EXPRESSIONS, CALLS, call_alike, find)
-    machine.frame = entry.frame
-    start(machine)
-    machine.modules[entry.name] = entry
-    machine.started.add(entry.name)
+    def __init__(self, entry: Module, find: Find) -> None:
+        """Raises: CannotFollow.
+
+        find: the module of the program that an import in a module means; None for a library's.
+        """
+        self._machine = machine = Machine(STATEMENTS, EXPRESSIONS, CALLS, call_alike, find)
+        self.record = machine.record
+        machine.frame = entry.frame
+        start(machine)
+        machine.modules[entry.name] = entry
+        machine.started.add(entry.name)
+        with _bounded():
+            run_module(machine, entry, "__main__")
+            _end(machine)
+
+    def functions_of(self, module: Module) -> Record:
+        """What the functions of a module do that the program did not call. Raises: CannotFollow.
+
+        Something that is not known may call them, with anything: those below, which may call others, first.
+        """
+        machine = self._machine
+        machine.record = record = Record(places=self.record.places)
+        machine.path = machine.gate = machine.terms.true
+        machine.assumed = {}
+        with _bounded():
+            if module.name not in machine.started:
+                machine.modules[module.name] = module
+                machine.started.add(module.name)
+                run_module(machine, module, module.name)
+            machine.frame = module.frame
+            machine.allow(module.tree)
+            call_uncalled(machine, module.frame, self.record.ran)
+        return record
+
+
+@contextmanager
+def _bounded() -> Iterator[None]:
+    """Raises: CannotFollow, where a run takes too long."""
     try:
-        run_module(machine, entry, "__main__")
-        _end(machine)
+        yield
     except TooMuch:
         raise CannotFollow(None, "the run takes too long") from None
-    return machine.record
+
+
+def run(entry: Module, find: Find) -> Record:
+    """The record of a program, as of Run. Raises: CannotFollow."""
+    return Run(entry, find).record
 
 
 def constant_of(node: ast.expr, known: Mapping[str, Hashable]) -> Hashable:
@@ -93,4 +129,4 @@ CALLS: dict[str, Call] = {
     "": unknown,
 }
 
-__all__ = ["CannotFollow", "Module", "run"]
+__all__ = ["CannotFollow", "Module", "Run", "run"]

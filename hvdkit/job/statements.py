@@ -21,6 +21,8 @@ from hvdkit.job.special import truth_of
 from hvdkit.job.store import Frame
 from hvdkit.job.terms import Term
 from hvdkit.job.trying import run_try, run_with
+from hvdkit.library import effect
+from hvdkit.library.effects import OnFirst
 
 DESCRIPTORS = {
     "property": "property",
@@ -49,6 +51,9 @@ def _decorated(machine: Machine, node: ast.expr, value: Value) -> Value:
         machine.record.handed.update(columns(value))
         return value  # a library's, with arguments
     name = str(decorator.parts[0]) if isinstance(decorator, Term) and decorator.kind == "library" else ""
+    if isinstance(effect(name), OnFirst):
+        machine.only_first.update(term.parts[0] for term in columns(value) if term.kind == "function")
+        return value
     if name in DESCRIPTORS:
         return lift(lambda term: machine.terms.make(DESCRIPTORS[name], term), value)
     if name and name not in CALLED:

@@ -129,6 +129,16 @@ class Runs(NamedTuple):
     ranks: bool = False
 
 
+class Joins(NamedTuple):
+    """Joins the ranks to a job. numbers: the parameters that give it a number of the process."""
+
+    numbers: dict[str, str]
+
+
+class OnFirst(NamedTuple):
+    """A decorator: rank 0 alone runs the function."""
+
+
 Effect = Union[
     Draws,
     Fills,
@@ -147,4 +157,6 @@ Effect = Union[
     Computes,
     Ends,
     Runs,
+    Joins,
+    OnFirst,
 ]

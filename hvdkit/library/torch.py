@@ -8,7 +8,9 @@ from hvdkit.library.effects import (
     Draws,
     Effect,
     Fills,
+    Joins,
     Makes,
+    OnFirst,
     Pure,
     Reads,
     Runs,
@@ -63,7 +65,7 @@ DISTRIBUTED: dict[str, Effect] = {
     "torch.distributed.get_node_local_rank": Asks("local_rank"),
     "torch.distributed.is_initialized": Asks("in job"),
     "torch.distributed.is_available": Asks("true"),
-    "torch.distributed.init_process_group": Pure(),
+    "torch.distributed.init_process_group": Joins({"rank": "rank", "world_size": "size"}),
     "torch.distributed.destroy_process_group": Pure(),
     "torch.distributed.barrier": Sends("nothing"),
     "torch.distributed.all_reduce": Sends("agreed", in_place=True),
@@ -72,6 +74,24 @@ DISTRIBUTED: dict[str, Effect] = {
     "torch.distributed.all_gather": Sends("agreed", in_place=True),
     "torch.distributed.broadcast_object_list": Sends("agreed", in_place=True),
     "torch.multiprocessing.spawn": Runs(ranks=True),
+    "mpi4py.MPI.COMM_WORLD.Get_rank": Asks("rank"),
+    "mpi4py.MPI.COMM_WORLD.Get_size": Asks("size"),
+}
+
+# https://lightning.ai/docs/pytorch/stable/api/lightning.pytorch.utilities.rank_zero.html
+LIGHTNING: dict[str, Effect] = {
+    f"{module}.rank_zero_only": OnFirst()
+    for module in (
+        "pytorch_lightning.utilities",
+        "pytorch_lightning.utilities.distributed",
+        "pytorch_lightning.utilities.rank_zero",
+        "lightning.pytorch.utilities",
+        "lightning.pytorch.utilities.rank_zero",
+        "lightning.fabric.utilities",
+        "lightning.fabric.utilities.rank_zero",
+        "lightning_fabric.utilities.rank_zero",
+        "lightning_utilities.core.rank_zero",
+    )
 }
 
 # What has weights that are drawn: https://docs.pytorch.org/docs/stable/nn.html
@@ -126,7 +146,7 @@ INITS = (
     "sparse_",
 )
 
-CALLS: dict[str, Effect] = {**RANDOM, **DATA, **FILES, **DISTRIBUTED, **OTHERS}
+CALLS: dict[str, Effect] = {**RANDOM, **DATA, **FILES, **DISTRIBUTED, **LIGHTNING, **OTHERS}
 
 
 def effect(name: str) -> Effect | None:

@@ -11,7 +11,7 @@ from hvdkit.check.horovod import COLLECTIVES, MAX_CALLERS, called, short
 from hvdkit.migrate.catalog.finding import manual
 from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.launch.which_processes import Where, processes_of_test, where_runs
+from hvdkit.migrate.facts.launch.which_processes import Where, asks_for_process, where_runs
 from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.index.statements import block_of
 from hvdkit.migrate.plan import Finding
@@ -47,7 +47,7 @@ def _answered(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool
     for parent in names.ancestors(node):
         if isinstance(parent, ast.If) and child is not parent.test:
             inside = child in parent.body
-            if processes_of_test(facts, names, parent.test, inside) is not Where.ALL:
+            if asks_for_process(facts, names, parent):
                 other = [*parent.orelse, *_under_opposite(names, parent)] if inside else parent.body
                 if any(_collects(facts, names, statement) for statement in other):
                     return True

@@ -42,9 +42,8 @@ from hvdkit.migrate.facts.data.training_loaders import (
 )
 from hvdkit.migrate.facts.data.whole_graph import whole_graph
 from hvdkit.migrate.facts.files.writers import writers
-from hvdkit.migrate.facts.launch.lone_processes import without_job
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
-from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
+from hvdkit.migrate.facts.launch.which_processes import Where, no_rank_comes, where_runs
 from hvdkit.migrate.facts.models.gradient_collectives import BY_HOROVOD, Gradients, hand_reductions
 from hvdkit.migrate.facts.optimizers.after_backward import averaged_passes
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
@@ -124,7 +123,7 @@ def _sharded(facts: Facts, program: ProgramFacts) -> Answer:
             return open_at("how the project's own DataLoader class splits the data at {}", own)
         return _without_loader(facts, program)
     # One that is made where there is one process may have all of the data.
-    loaders = [o for o in loaders if not without_job(facts, o.names, o.node)] or loaders
+    loaders = [o for o in loaders if not no_rank_comes(facts, o.names, o.node)] or loaders
     shares = [(loader, share(facts, loader)) for loader in loaders]
     whole = [loader for loader, by in shares if not by and not picked_by_rank(facts, loader)]
     if whole:

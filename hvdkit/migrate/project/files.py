@@ -50,7 +50,7 @@ class Project:
     given: tuple[Path, ...] = ()  # the files and folders that were named
     opened: tuple[Path, ...] = ()  # the files that are there by themselves: others are imported
     folders: Folders = field(default_factory=Folders)
-    records: dict[tuple[Names, frozenset[Names]], object] = field(default_factory=dict)  # of programs' runs
+    records: dict[tuple[object, ...], object] = field(default_factory=dict)  # of programs' runs
     unsettled: dict[tuple[Path, str], tuple[Path, ...]] = field(default_factory=dict)  # importer, module
     _found: dict[Path, dict[str, Path | None]] = field(default_factory=dict)  # by importer
     _imports: dict[Names, list[Names]] = field(default_factory=dict)

@@ -15,7 +15,7 @@ from hvdkit.migrate.facts.data.random_splits import (
     in_place,
 )
 from hvdkit.migrate.facts.facts import Facts, Site
-from hvdkit.migrate.facts.launch.which_processes import sometimes_alone
+from hvdkit.migrate.facts.launch.which_processes import all_come_together
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.reached_code import started
 from hvdkit.migrate.index.names import FUNCTIONS, LOOPS
@@ -27,7 +27,7 @@ OWN_GENERATORS = {"random": "Random", "numpy": "RandomState"}
 def drawn_by_rank_0(facts: Facts, site: Site) -> list[Edit]:
     """What rank 0 drew, sent to the others, so that an option's seed still counts. Raises CannotEdit."""
     names, call = site.names, site.node
-    if started(facts, names, call) != {True} or sometimes_alone(facts, names, call):
+    if started(facts, names, call) != {True} or not all_come_together(facts, names, call):
         raise edits.CannotEdit("rank 0 could send what it draws, but not all ranks are seen to come here")
     send = f"{horovod_name(facts, names)}.broadcast_object("
     shuffled = in_place(site)
@@ -42,7 +42,7 @@ def drawn_by_rank_0(facts: Facts, site: Site) -> list[Edit]:
 def split_by_rank_0(facts: Facts, site: Site) -> Edit:
     """A split by a seed that rank 0 sends: torch's own, or a number of numpy's. Raises CannotEdit."""
     names, call = site.names, site.node
-    if started(facts, names, call) != {True} or sometimes_alone(facts, names, call):
+    if started(facts, names, call) != {True} or not all_come_together(facts, names, call):
         raise edits.CannotEdit("rank 0 could send the seed, but not all ranks are seen to come here")
     send = f"{horovod_name(facts, names)}.broadcast_object("
     if LIBRARY[site.name] == "torch" and "torch" in names.module.names:

@@ -15,7 +15,7 @@ from hvdkit.migrate.facts.coverage.buffers import (
     kept_apart,
     over_uneven_share,
 )
-from hvdkit.migrate.facts.launch.which_processes import Where, sometimes_alone, where_runs
+from hvdkit.migrate.facts.launch.which_processes import Where, all_come_together, where_runs
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.reached_code import started
 from hvdkit.migrate.index.names import Names
@@ -27,7 +27,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         if where_runs(facts, names, call, training=True) is not Where.ALL or _done(names, call):
             continue
         uneven = over_uneven_share(facts, names, call)
-        if uneven or sometimes_alone(facts, names, call):
+        if uneven or not all_come_together(facts, names, call):
             message = (
                 "all ranks evaluate here, and a single rank elsewhere: there is no place to send buffers"
             )

@@ -9,8 +9,8 @@ from hvdkit.migrate.facts.code.complete_values import may_only_be
 from hvdkit.migrate.facts.data.loaders import Loader
 from hvdkit.migrate.facts.data.loaders_of_phases import Phase, phase_trained
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.facts.launch.lone_processes import without_job
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
+from hvdkit.migrate.facts.launch.which_processes import no_rank_comes
 from hvdkit.migrate.facts.programs.paper_runs import ranks_take_turns
 from hvdkit.migrate.facts.programs.programs import programs_with
 from hvdkit.migrate.index.names import FUNCTIONS, Names
@@ -64,7 +64,7 @@ def without_sampler(facts: Facts, loader: Loader) -> list[Value]:
         value
         for value in sorted(facts.flow.values(loader.names, given[0]), key=_place)
         if value.is_none or (value.name in PLAIN_SAMPLERS and not draws_share(facts, value))
-        if not without_job(facts, value.names, value.node)
+        if not no_rank_comes(facts, value.names, value.node)
         if phase is None or value.names is not loader.names or not _evaluates(phase, value)
     ]
 

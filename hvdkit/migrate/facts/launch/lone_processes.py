@@ -8,7 +8,7 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.launch.rank_kinds import CONSTANT, UNKNOWN, rank_kinds
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.index.names import FUNCTIONS, Names
+from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.vocabulary import EVERY_HOROVOD
 
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
@@ -17,27 +17,6 @@ _ONE: dict[type, int] = {ast.Eq: 1, ast.LtE: 1, ast.Lt: 2}
 _SEVERAL: dict[type, int] = {ast.NotEq: 1, ast.Gt: 1, ast.GtE: 2}
 ASKS_FOR_CARDS = frozenset(("torch.cuda.is_available", "torch.accelerator.is_available"))
 _STARTED = frozenset(("torch.distributed.is_initialized", *(f"{m}.is_initialized" for m in EVERY_HOROVOD)))
-
-
-def without_job(facts: Facts, names: Names, node: ast.AST) -> bool:
-    """Whether code runs only where the program is not distributed: under `not` of a flag for that."""
-    child = node
-    for parent in names.ancestors(node):
-        if isinstance(parent, ast.If) and child is not parent.test:
-            if lone_where(facts, names, parent.test, child in parent.body):
-                return True
-        if isinstance(parent, ast.IfExp) and child is not parent.test:
-            if lone_where(facts, names, parent.test, child is parent.body):
-                return True
-        for field in ("body", "orelse"):
-            block = getattr(parent, field, None)
-            if isinstance(block, list) and child in block and isinstance(parent, FUNCTIONS):
-                for above in block[: block.index(child)]:
-                    if isinstance(above, ast.If) and leaves(names, above.body[-1]):
-                        if lone_where(facts, names, above.test, False):
-                            return True
-        child = parent
-    return False
 
 
 def lone_where(facts: Facts, names: Names, test: ast.AST, holds: bool, depth: int = 0) -> bool:

@@ -12,7 +12,7 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.lone_processes import says_distributed
 from hvdkit.migrate.facts.launch.other_parallelism import Use, other_parallelism
 from hvdkit.migrate.facts.launch.rank_kinds import CONSTANT, UNKNOWN, rank_kinds
-from hvdkit.migrate.facts.launch.which_processes import Where, processes_of_test
+from hvdkit.migrate.facts.launch.which_processes import asks_for_process
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of, programs_with
 from hvdkit.migrate.index.names import FUNCTIONS, Names
@@ -101,7 +101,7 @@ def _around(facts: Facts, use: Use, names: Names, node: ast.AST, depth: int) -> 
     """The branches on every way to a node; none when a way leads there without an option."""
     child = node
     for parent in names.ancestors(node):
-        if isinstance(parent, ast.If) and child is not parent.test and _is_option(facts, names, parent.test):
+        if isinstance(parent, ast.If) and child is not parent.test and _is_option(facts, names, parent):
             stop = Stop(names, parent, "body" if child in parent.body else "orelse", use)
             return [] if _is_elif(stop) else [stop]
         child = parent
@@ -136,14 +136,15 @@ def _same_flag(facts: Facts, program: ProgramFacts, stop: Stop) -> Iterator[Stop
                     yield Stop(names, other, "body", stop.use)
 
 
-def _is_option(facts: Facts, names: Names, test: ast.expr) -> bool:
+def _is_option(facts: Facts, names: Names, choice: ast.If) -> bool:
     """Whether a test asks for settings alone: no rank, no size, nothing that is tried or called."""
+    test = choice.test
     parts = [part for part in ast.walk(test) if isinstance(part, (ast.Name, ast.Attribute))]
     if not parts or not all(isinstance(part, _OPTION) for part in ast.walk(test)):
         return False
     if any(isinstance(part, (ast.Is, ast.IsNot)) for part in ast.walk(test)):
         return False  # `if scaler is not None`: of a thing that is there or not
-    if any(processes_of_test(facts, names, test, holds) is not Where.ALL for holds in (True, False)):
+    if asks_for_process(facts, names, choice):
         return False
     for part in parts:
         if says_distributed(facts, names, part) or rank_kinds(facts).of(names, part) - {CONSTANT, UNKNOWN}:

@@ -1,35 +1,30 @@
-"""Which processes run some code: by tests around it, early returns, decorators, or all of its callers."""
+"""Which processes run some code: those that come to it where its programs run on paper."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator, Sequence
 from enum import IntEnum
 
-from hvdkit.migrate.facts.code.call_graph import call_graph
+from hvdkit.job.columns import RANKS, Split, Value, alike, columns
+from hvdkit.job.knowledge import Knowledge
+from hvdkit.job.record import Record, Way
+from hvdkit.job.terms import conjuncts, within
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.facts.launch.lone_processes import (
-    constant_number,
-    counted_by,
-    leaves,
-    lone_where,
-    says_distributed,
-    without_job,
-)
-from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.programs.programs import ProgramFacts
-from hvdkit.migrate.facts.programs.reached_code import run_alone, runs_in, trained_by
-from hvdkit.migrate.index.names import FUNCTIONS, Binding, FunctionNode, Names
-from hvdkit.migrate.index.statements import statements_above, statements_below
-from hvdkit.migrate.values.arguments import passed
-
-MAX_CALLERS = 6
+from hvdkit.migrate.facts.programs.paper_runs import functions_of, record_of
+from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_with
+from hvdkit.migrate.facts.programs.reached_code import run_alone, runs_in
+from hvdkit.migrate.facts.programs.training_paths import training_paths
+from hvdkit.migrate.index.names import FUNCTIONS, Names
+from hvdkit.migrate.values import vocabulary as words
 
 NO_ERRORS = ("KeyboardInterrupt", "SystemExit", "GeneratorExit")
+OF_HOSTS = frozenset((0, 2))  # the ranks that are the first of their hosts
 
 
 class Where(IntEnum):
-    """The processes that reach some code; of several guards the narrowest counts."""
+    """The processes that reach some code."""
 
     ALL = 0
     ONE_PER_NODE = 1
@@ -37,37 +32,129 @@ class Where(IntEnum):
 
 
 def where_runs(
-    facts: Facts,
-    names: Names,
-    node: ast.AST,
-    depth: int = 0,
-    training: bool = False,
-    within: ProgramFacts | None = None,
+    facts: Facts, names: Names, node: ast.AST, training: bool = False, within: ProgramFacts | None = None
 ) -> Where:
-    """The processes that reach a node; with `training` by calls in programs that train, if there are any.
+    """The processes that reach a node; with `training` in programs that train, if any of its programs does.
 
     within: the program whose processes are meant; else those of all programs.
     """
-    if depth == 0 and run_alone(facts, names, node):
+    if run_alone(facts, names, node):
         return Where.RANK_0
-    best = Where.ALL
-    child = node
-    for parent in names.ancestors(node):
-        if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test:
-            inside = parent.body is child or (isinstance(parent, ast.If) and child in parent.body)
-            best = max(best, processes_of_test(facts, names, parent.test, inside))
-        elif isinstance(parent, ast.BoolOp) and child in parent.values:
-            before = parent.values[: parent.values.index(child)]
-            best = max(
-                [best, *(processes_of_test(facts, names, v, isinstance(parent.op, ast.And)) for v in before)]
-            )
-        best = max(best, _left_above(facts, names, child))
-        if best is Where.RANK_0:
-            return best
-        if isinstance(parent, FUNCTIONS):
-            return max(best, _of_function(facts, names, parent, depth, training, within))
-        child = parent
-    return best
+    programs = programs_with(facts, names) if within is None else [within]
+    if training:
+        programs = [program for program in programs if training_paths(facts, program)] or programs
+    ranks = _ranks_of(facts, names, node, tuple(programs))
+    if not ranks or not ranks <= OF_HOSTS:
+        return Where.ALL
+    return Where.RANK_0 if ranks == {0} else Where.ONE_PER_NODE
+
+
+def no_rank_comes(facts: Facts, names: Names, node: ast.AST) -> bool:
+    """Whether runs came to a node, and in none of them a rank of a job: it is a lone process's."""
+    return _ranks_of(facts, names, node, tuple(programs_with(facts, names))) == frozenset()
+
+
+def all_come_together(facts: Facts, names: Names, node: ast.AST) -> bool:
+    """Whether on each way to a node all ranks come, or none: a place for a collective."""
+    found = _ways(facts, names, node, tuple(programs_with(facts, names)))
+    return bool(found) and all(alike(part) and not _is_given(part) for _, way in found or () for part in way)
+
+
+def _is_given(condition: Value) -> bool:
+    """Whether a condition is about what something unknown gave a function: that may be a rank."""
+    tests = (test for term in {*columns(condition)} for test in conjuncts(term) if test.kind != "called")
+    return any(part.kind == "parameter" for test in tests for part in within(test))
+
+
+def asks_for_process(facts: Facts, names: Names, choice: ast.If) -> bool:
+    """Whether processes differ in the way that they take at an `if`, a lone one from those of a job too."""
+    programs = tuple(programs_with(facts, names))
+    before, inside = (_ways(facts, names, each, programs) or [] for each in (choice, choice.body[0]))
+    return any(map(_differs, inside)) and not any(map(_differs, before))
+
+
+def _differs(found: tuple[Record, Way]) -> bool:
+    return any(isinstance(condition, Split) for condition in found[1])
+
+
+@once
+def _ranks_of(
+    facts: Facts, names: Names, node: ast.AST, programs: tuple[ProgramFacts, ...]
+) -> frozenset[int] | None:
+    """The ranks that come to a node in programs; None where no run shows it."""
+    found = _ways(facts, names, node, programs)
+    if not found:
+        return None
+    return frozenset(
+        rank - RANKS[0]
+        for record, way in found
+        for rank in RANKS
+        if not any(_in_job(facts, record, rank).truth(columns(part)[rank]) is False for part in way)
+    )
+
+
+@once
+def _in_job(facts: Facts, record: Record, rank: int) -> Knowledge:
+    """What holds for a rank wherever a job is started: that it has come to what starts it."""
+    knowledge = Knowledge()
+    found = [
+        {**knowledge.assuming_that(columns(path)[rank]), **knowledge.assuming_that(columns(gate)[rank])}
+        for site in facts.calls(words.INIT)
+        for path, gate in record.came.get(site.node, ())
+    ]
+    first = found[0] if found else {}
+    knowledge.assumed = {
+        term: truth for term, truth in first.items() if all(each.get(term) is truth for each in found)
+    }
+    return knowledge
+
+
+@once
+def _ways(
+    facts: Facts, names: Names, node: ast.AST, programs: tuple[ProgramFacts, ...]
+) -> list[tuple[Record, Way]] | None:
+    """The ways to a node, in programs and in functions that they do not call; None if that is not known."""
+    records = [record_of(facts, program) for program in programs]
+    followed = [record for record in records if record is not None]
+    if len(followed) < len(records):
+        return None
+    for where in {*_not_reached(facts, programs, followed, names, node)}:
+        others = [functions_of(facts, program, where) for program in programs if where in program.files]
+        if None in others:
+            return None
+        followed += [record for record in others if record is not None]
+    return [(record, way) for record in followed for way in _came(record, names, node)]
+
+
+def _came(record: Record, names: Names, node: ast.AST) -> Sequence[Way]:
+    """The ways on which a run came to a node: those to the call or statement that it is in."""
+    for part in (node, *names.ancestors(node)):
+        if part in record.came:
+            return record.came[part]
+        if isinstance(part, (ast.stmt, *FUNCTIONS)):
+            break
+    return ()
+
+
+def _not_reached(
+    facts: Facts,
+    programs: Sequence[ProgramFacts],
+    records: Sequence[Record],
+    names: Names,
+    node: ast.AST,
+) -> Iterator[Names]:
+    """The files in which a run did not come to a node, or to a call of the function around it, and so on."""
+    seen: set[ast.AST] = set()
+    waiting = [(names, node)]
+    while waiting:
+        where, inner = waiting.pop()
+        if not any(_came(record, where, inner) for record in records):
+            yield where
+        function = where.function(inner)
+        if function is not None and function not in seen:
+            seen.add(function)
+            sites = facts.flow.call_sites(where, function)
+            waiting += [each for each in sites if any(runs_in(facts, one, *each) for one in programs)]
 
 
 def caught(names: Names, node: ast.AST) -> bool:
@@ -83,215 +170,3 @@ def caught(names: Names, node: ast.AST) -> bool:
 def _for_errors(handler: ast.ExceptHandler) -> bool:
     kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     return any(kind is None or getattr(kind, "id", "") not in NO_ERRORS for kind in kinds)
-
-
-def sometimes_alone(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
-    """Whether some way to a node is one that fewer than all processes take: no place for a collective."""
-    if where_runs(facts, names, node, MAX_CALLERS) is not Where.ALL:
-        return True
-    function = names.function(node) if depth < MAX_CALLERS else None
-    if function is None:
-        return False
-    # A method that nothing is seen to call may be what `self.test()` runs in its base class.
-    sites = facts.flow.call_sites(names, function) or call_graph(facts).ways(names, function)
-    return any(sometimes_alone(facts, where, call, depth + 1) for where, call in sites)
-
-
-def _of_function(
-    facts: Facts,
-    names: Names,
-    function: FunctionNode,
-    depth: int,
-    training: bool,
-    within: ProgramFacts | None,
-) -> Where:
-    """The processes that run a function: those of its decorator, or of the widest of its calls."""
-    for decorator in getattr(function, "decorator_list", ()):
-        called = decorator.func if isinstance(decorator, ast.Call) else decorator
-        if any(name.endswith(".rank_zero_only") for name in names.qualified(called)):
-            return Where.RANK_0
-        for value in facts.flow.values(names, called):
-            if value.kind == "function" and _calls_on_rank_0(facts, value.names, value.node):
-                return Where.RANK_0
-    if depth >= MAX_CALLERS:
-        return Where.ALL
-    sites = facts.flow.call_sites(names, function)
-    if training:
-        sites = [site for site in sites if trained_by(facts, *site)] or sites
-    if within is not None:
-        sites = [site for site in sites if runs_in(facts, within, *site)] or sites
-    return min((where_runs(facts, *site, depth + 1, training, within) for site in sites), default=Where.ALL)
-
-
-def _calls_on_rank_0(facts: Facts, names: Names, decorator: ast.AST) -> bool:
-    """Whether a decorator's inner function calls what it was given on rank 0 only."""
-    given = decorator.args.args[:1] if isinstance(decorator, (ast.FunctionDef, ast.Lambda)) else []
-    calls = [
-        call
-        for call in (names.calls.get(given[0].arg, ()) if given else ())
-        if decorator in names.ancestors(call)
-    ]
-    return bool(calls) and all(where_runs(facts, names, call, MAX_CALLERS) is Where.RANK_0 for call in calls)
-
-
-def _left_above(facts: Facts, names: Names, child: ast.AST) -> Where:
-    """`if rank != 0: return` (continue, raise ...) above, in the same block."""
-    best = Where.ALL
-    for statement in statements_above(names, child):
-        if isinstance(statement, ast.If) and leaves(names, statement.body[-1]):
-            best = max(best, processes_of_test(facts, names, statement.test, False))
-    return best
-
-
-def processes_of_test(facts: Facts, names: Names, test: ast.AST, holds: bool = True, depth: int = 0) -> Where:
-    """The processes on which a test can come out as `holds`, when they are fewer than all."""
-    known, key = _tests_answered(facts), (test, holds)
-    if key not in known:
-        if depth > MAX_CALLERS:
-            return Where.ALL
-        known[key] = Where.ALL  # what a test that leads back to itself says of itself
-        known[key] = _tests(facts, names, test, holds, depth)
-    return known[key]
-
-
-@once
-def _tests_answered(facts: Facts) -> dict[tuple[ast.AST, bool], Where]:
-    """What was answered so far; a test that is being looked at is answered with all processes meanwhile."""
-    return {}
-
-
-def _tests(facts: Facts, names: Names, test: ast.AST, holds: bool, depth: int) -> Where:
-    if isinstance(test, ast.BoolOp):
-        parts = [processes_of_test(facts, names, value, holds, depth) for value in test.values]
-        if isinstance(test.op, ast.And) == holds:
-            return max(parts)
-        left = [
-            part
-            for part, value in zip(parts, test.values)
-            if not lone_where(facts, names, value, holds) and not (holds and _otherwise(test, value))
-        ]
-        return min(left, default=Where.ALL)
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        if not holds or not _is_number(facts, names, test.operand):
-            return processes_of_test(facts, names, test.operand, not holds, depth)
-        return _rank(facts, names, test.operand)  # `if not rank`
-    if isinstance(test, ast.Compare) and len(test.ops) == 1:
-        return _compared(facts, names, test, holds)
-    if isinstance(test, ast.Call):
-        return _of_call(facts, names, test, holds, depth)
-    if isinstance(test, (ast.Name, ast.Attribute)):
-        return _held(facts, names, test, holds, depth)
-    return Where.ALL
-
-
-def _otherwise(test: ast.BoolOp, part: ast.expr) -> bool:
-    """Whether a part is the `not flag` of `not flag or (flag and rank == 0)`: the flag says who is asked."""
-    if not isinstance(part, ast.UnaryOp) or not isinstance(part.op, ast.Not):
-        return False
-    flag = ast.dump(part.operand)
-    return any(
-        isinstance(other, ast.BoolOp)
-        and isinstance(other.op, ast.And)
-        and any(ast.dump(value) == flag for value in other.values)
-        for other in test.values
-    )
-
-
-def _compared(facts: Facts, names: Names, test: ast.Compare, holds: bool) -> Where:
-    left, operator, right = test.left, test.ops[0], test.comparators[0]
-    if isinstance(left, ast.Constant) and isinstance(operator, (ast.Eq, ast.NotEq)):
-        left, right = right, left
-    if isinstance(operator, ast.In) and holds and isinstance(right, (ast.List, ast.Tuple, ast.Set)):
-        numbers = [constant_number(item) for item in right.elts]
-        return _rank(facts, names, left) if {*numbers} <= {-1, 0} and 0 in numbers else Where.ALL
-    if isinstance(operator, ast.NotIn) and not holds:
-        return _compared(facts, names, ast.Compare(left, [ast.In()], [right]), True)
-    equal = isinstance(operator, ast.Eq if holds else (ast.NotEq, ast.Gt))
-    below_one = isinstance(operator, ast.Lt if holds else ast.GtE) and constant_number(right) == 1
-    if (equal and constant_number(right) == 0) or below_one:
-        return _rank(facts, names, left)
-    return Where.ALL
-
-
-def _of_call(facts: Facts, names: Names, call: ast.Call, holds: bool, depth: int) -> Where:
-    """`is_main_process()`: what the project's own function returns."""
-    functions = facts.flow.functions(names, call)
-    results = [
-        processes_of_test(facts, where, result, holds, depth + 1)
-        for where, function in functions
-        for result in where.returns.get(function, ())
-        if not (isinstance(result, ast.Constant) and without_job(facts, where, result))
-    ]
-    return min(results, default=Where.ALL)
-
-
-def _held(facts: Facts, names: Names, test: ast.Name | ast.Attribute, holds: bool, depth: int) -> Where:
-    """`master_process = rank == 0` above; `= True` counts where it is the branch of a job of one."""
-    if isinstance(test, ast.Name):
-        bindings = [(names, b) for b in names.bindings(test.id, test)]
-    else:
-        bindings = facts.flow.stored(names, test)
-    found: list[Where] = []
-    for where, binding in bindings:
-        value = _given_to(binding)
-        if binding.kind == "param" and isinstance(binding.node, ast.arg):
-            found.append(_passed(facts, where, binding.node, holds, depth))
-        elif value is None or value is test:
-            return Where.ALL
-        elif not (isinstance(value, ast.Constant) and _not_in_a_job(facts, where, binding, bindings)):
-            found.append(processes_of_test(facts, where, value, holds, depth + 1))
-    return min(found, default=Where.ALL)
-
-
-def _given_to(binding: Binding) -> ast.expr | None:
-    """What an assignment gives a variable, of a tuple that is written out: `first, size = True, 1`."""
-    value = binding.value if binding.kind == "assign" else None
-    for position in binding.path:
-        elements = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
-        if position >= len(elements) or any(isinstance(one, ast.Starred) for one in elements):
-            return None
-        value = elements[position]
-    return value
-
-
-def _not_in_a_job(facts: Facts, names: Names, binding: Binding, others: list[tuple[Names, Binding]]) -> bool:
-    """Whether a job never sees a value: it is a single process's, or set again where there are several.
-
-    `first = True`, and below it `if distributed: first = rank == 0`.
-    """
-    if without_job(facts, names, binding.node):
-        return True
-    statement = names.statement(binding.node)
-    below = statements_below(names, statement)
-    return any(
-        where is names
-        and names.statement(other.node) in choice.body
-        and says_distributed(facts, names, choice.test)
-        for choice in below
-        if isinstance(choice, ast.If)
-        for where, other in others
-    )
-
-
-def _passed(facts: Facts, names: Names, arg: ast.arg, holds: bool, depth: int) -> Where:
-    function = names.parents[names.parents[arg]]
-    if not isinstance(function, FUNCTIONS):
-        return Where.ALL
-    found = []
-    for where, call in facts.flow.call_sites(names, function):
-        given = passed(names, function, where, call, arg.arg)
-        found.append(
-            processes_of_test(facts, where, given, holds, depth + 1) if given is not None else Where.ALL
-        )
-    return min(found, default=Where.ALL)
-
-
-def _rank(facts: Facts, names: Names, node: ast.AST) -> Where:
-    kinds = counted_by(facts, names, node)
-    if kinds == {"rank"}:
-        return Where.RANK_0
-    return Where.ONE_PER_NODE if kinds and kinds <= {"rank", "local_rank"} else Where.ALL
-
-
-def _is_number(facts: Facts, names: Names, node: ast.AST) -> bool:
-    return bool(rank_kinds(facts).of(names, node) & {"rank", "local_rank"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from pathlib import Path
-from typing import cast
+from typing import Callable, Optional, cast
 
 from hvdkit.conditions.objection import ranks_with
 from hvdkit.conditions.orders import same_orders
@@ -13,36 +13,41 @@ from hvdkit.conditions.samples import are_sorted, passes_take_turns, take_turns
 from hvdkit.conditions.writers import is_temporary, write_apart
 from hvdkit.job.columns import RANKS, Value, columns
 from hvdkit.job.record import Pass, Record, is_followed, is_trained
-from hvdkit.job.run import CannotFollow, run
+from hvdkit.job.run import CannotFollow, Run
 from hvdkit.job.store import Module
 from hvdkit.job.terms import within
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_with
 from hvdkit.migrate.index.names import Names
+from hvdkit.migrate.project.files import Project
 from hvdkit.migrate.read.source import Unreadable, parse
 
+Made = Callable[[Path, str], Optional[Module]]  # the module of a file, by its path and name
 
-@once
+
 def record_of(facts: Facts, program: ProgramFacts) -> Record | None:
-    """The record of a program's run; None where it could not be followed to its end.
+    """The record of a program's run; None where it could not be followed to its end."""
+    found = _run_of(facts, program)
+    return None if found is None else found[0].record
 
-    A program is run again where an edit changed one of its files.
-    """
+
+def _run_of(facts: Facts, program: ProgramFacts) -> tuple[Run, Made] | None:
+    """A program's run. It is run again where an edit changed one of its files."""
     records = facts.project.records
     key = program.entry, program.files
     if key not in records:
-        records[key] = _run(facts, program)
-    return cast("Record | None", records[key])
+        records[key] = _run(facts.project, program)
+    return cast("tuple[Run, Made] | None", records[key])
 
 
-def _run(facts: Facts, program: ProgramFacts) -> Record | None:
+def _run(project: Project, program: ProgramFacts) -> tuple[Run, Made] | None:
     modules: dict[Path, Module] = {}
 
     def made(path: Path, name: str) -> Module | None:
         if path not in modules:
-            names = facts.project.files.get(path)
-            source = names.source if names is not None else parse(path, facts.project.content(path))
+            names = project.files.get(path)
+            source = names.source if names is not None else parse(path, project.content(path))
             if isinstance(source, Unreadable):
                 return None
             modules[path] = Module(name, names or path, source.tree)
@@ -50,14 +55,33 @@ def _run(facts: Facts, program: ProgramFacts) -> Record | None:
 
     def find(name: str, importer: Module) -> Module | None:
         file = importer.file
-        path = facts.project.find(name, file.source.path if isinstance(file, Names) else Path(str(file)))
+        path = project.find(name, file.source.path if isinstance(file, Names) else Path(str(file)))
         return None if path is None else made(path, name)
 
     entry = made(program.entry.source.path, program.entry.source.path.stem)
     if entry is None:
         return None
     try:
-        return run(entry, find)
+        return Run(entry, find), made
+    except (CannotFollow, RecursionError):
+        return None
+
+
+def functions_of(facts: Facts, program: ProgramFacts, names: Names) -> Record | None:
+    """What the functions of a file do that a program with it does not call; None where that is not known."""
+    records = facts.project.records
+    key = program.entry, program.files, names
+    if key not in records:
+        records[key] = _call_functions(_run_of(facts, program), names)
+    return cast("Record | None", records[key])
+
+
+def _call_functions(found: tuple[Run, Made] | None, names: Names) -> Record | None:
+    module = None if found is None else found[1](names.source.path, names.source.path.stem)
+    if found is None or module is None:
+        return None
+    try:
+        return found[0].functions_of(module)
     except (CannotFollow, RecursionError):
         return None
 
@@ -79,7 +103,7 @@ def ranks_that_come(facts: Facts, names: Names, node: ast.AST) -> frozenset[int]
     found = _records(facts, names)
     if not found:
         return None
-    if not any(node in record.calls for record in found):
+    if not any(node in record.came for record in found):
         dead = all(_never_runs(facts, record, names, node) for record in found)
         return frozenset() if dead or _is_named_nowhere(facts, names, node) else None
     if not _all_come(facts, found, names, node):
@@ -91,7 +115,7 @@ def ranks_that_come(facts: Facts, names: Names, node: ast.AST) -> frozenset[int]
 def all_ranks_come(facts: Facts, names: Names, node: ast.AST) -> bool:
     """Whether each rank of a job of four is sure to come to a call, in all programs that have its file."""
     found = _records(facts, names)
-    ways = [record.calls.get(node, ()) for record in found]
+    ways = [record.came.get(node, ()) for record in found]
     return bool(found) and all(any(all(map(_is_sure, way)) for way in each) for each in ways)
 
 
@@ -178,7 +202,7 @@ def _ranks(record: Record, node: ast.AST) -> Iterator[int]:
         yield from (rank - RANKS[0] for rank in ranks_with(each.active))
     if written:
         return
-    for path, gate in record.calls.get(node, ()):
+    for path, gate in record.came.get(node, ()):
         for rank in RANKS:
             conditions = (columns(path)[rank], columns(gate)[rank])
             if not any(condition.kind == "const" and not condition.parts[0] for condition in conditions):
@@ -196,7 +220,7 @@ def _all_come(facts: Facts, records: list[Record], names: Names, node: ast.AST) 
             continue
         seen.add(function)
         sites = facts.flow.call_sites(where, function)
-        if any(all(call not in record.calls for record in records) for _, call in sites):
+        if any(all(call not in record.came for record in records) for _, call in sites):
             return False
         waiting += sites
     return True

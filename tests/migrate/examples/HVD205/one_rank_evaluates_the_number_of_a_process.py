@@ -1,4 +1,4 @@
-# Kept: one rank evaluates; the number of a process in its node, and the node's, make its rank
+# Reported: which ranks have the number 0 is not known: two options make it
 
 import torch
 import torch.distributed as dist

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from textwrap import indent
 
 import pytest
-from paper import writers
+from paper import HEAD, writers
+
+from hvdkit.conditions.objection import ranks_with
+from hvdkit.job.run import Run
+from hvdkit.job.store import Module
 
 SAVE = 'torch.save({}, "weights.pt")\n'
 
@@ -130,3 +135,41 @@ def test_a_method_whose_object_a_library_gives_it() -> None:
     text = "import unknown\nclass Run(unknown.Base):\n"
     text += "    def end(self):\n        super().end()\n        SAVE\n"
     assert writers(program(text + "unknown.at_end(Run.end)\n")) == []
+
+
+def test_rank_0_alone_runs_what_is_decorated_so() -> None:
+    text = "from pytorch_lightning.utilities import rank_zero_only\n@rank_zero_only\ndef save():\n    SAVE\nsave()\n"
+    assert writers(program(text)) == []
+
+
+def test_the_number_that_joins_a_process_is_its_rank() -> None:
+    text = (
+        "import torch.distributed as dist\nargs = argparse.ArgumentParser().parse_args()\n"
+        "dist.init_process_group('gloo', rank=args.rank, world_size=args.size)\n"
+        "if args.size == 1 or args.rank == 0:\n    SAVE\n"
+    )
+    assert writers(program(text)) == []
+
+
+UNCALLED = """\
+class Base:
+    def end(self):
+        if rank == 0:
+            self.save()
+class Run(Base):
+    def save(self):
+        SAVE
+def save():
+    SAVE
+def main():
+    if rank == 0:
+        save()
+"""
+
+
+def test_functions_that_nothing_calls_are_run_by_themselves() -> None:
+    entry = Module("train", "train", ast.parse(HEAD + program(UNCALLED)))
+    found = Run(entry, lambda name, importer: None)
+    assert not found.record.written
+    written = found.functions_of(entry).written
+    assert [ranks_with(each.active) for each in written] == [[1], [1]]

@@ -1,4 +1,4 @@
-# Kept: the base class runs what its subclass has, on rank 0, as the options hold it
+# Reported: the base class runs what its subclass has by a number that the options hold, which may be a rank
 
 import torch
 import torch.distributed as dist

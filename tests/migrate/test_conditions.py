@@ -84,6 +84,12 @@ BREAKS = [
     ("    hvd.init()\n", "", INIT, "no hvd.init()"),
     ("    hvd.init()\n", "    torch.zeros(2).cuda()\n    hvd.init()\n", INIT, "used above it at train.py:6"),
     ("set_device(hvd.local_rank())", "set_device(hvd.rank())", DEVICE, "uses the global rank at train.py:7"),
+    (
+        "set_device(hvd.local_rank())",
+        "set_device(hvd.rank() if torch.rand(1) > 0 else hvd.local_rank())",
+        DEVICE,
+        "may use the global rank at train.py:7",
+    ),
     ("    torch.cuda.set_device(hvd.local_rank())\n", "", DEVICE, "no torch.cuda.set_device"),
     ("1).cuda()", "1).cuda(0)", DEVICE, "may use, the same device: train.py:10"),
     (

@@ -65,8 +65,9 @@ def own_device(facts: Facts, program: ProgramFacts) -> Answer:
     moves = [site for site in _moves(facts) if site.node.args and site.names in program.files]
     for site in chosen:
         kinds = rank_kinds(facts).of(site.names, site.node.args[0]) if site.node.args else frozenset()
-        if "rank" in kinds and "local_rank" not in kinds:
-            return open_at("set_device uses the global rank at {}", [site])
+        if "rank" in kinds:
+            may = "may use" if "local_rank" in kinds else "uses"
+            return open_at(f"set_device {may} the global rank at {{}}", [site])
     alike = chosen_for_all(facts, program)
     if alike:
         return open_at("every process of a host uses, or may use, the same device: {}", alike)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hvdkit.migrate.conditions.answers import Answer, open_at, places
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.code.call_graph import call_graph
 from hvdkit.migrate.facts.models.wraps import chosen_wraps, own_data_parallel
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.programs.reached_code import runs_in
@@ -15,6 +16,7 @@ def leftovers(facts: Facts, program: ProgramFacts) -> Answer:
     """What torch's own distribution would still do in a program."""
     calls = facts.calls("torch.distributed.", *words.WRAPS)
     sites = [s for s in calls if s.names in program.files and s.name not in words.ASK_NO_GROUP]
+    sites = [s for s in sites if not call_graph(facts).in_dead_code(s.names, s.node)]
     if sites:
         called = ", ".join(sorted({site.name.rpartition(".")[2] for site in sites}))
         return open_at(f"{called} at {{}}", sites)

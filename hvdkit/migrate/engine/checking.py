@@ -12,6 +12,7 @@ from hvdkit.errors import HvdkitError
 from hvdkit.migrate.catalog.rule import Last, Rule
 from hvdkit.migrate.decisions.rank_questions import rank_questions
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.code.call_graph import call_graph
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.read.room import TooManyQuestions
 
@@ -33,11 +34,23 @@ def found_by(facts: Facts, rules: list[Rule]) -> dict[str, list[Finding]]:
         if isinstance(rule.check, Last):
             last.append((rule, rule.check))
         else:
-            found[rule.id] = checked(rule, partial(rule.check, facts))
+            found[rule.id] = _in_use(facts, checked(rule, partial(rule.check, facts)))
     asking = rank_questions(facts, chain.from_iterable(found.values()))
     for rule, check in last:
-        found[rule.id] = checked(rule, partial(check.check, facts, asking))
+        found[rule.id] = _in_use(facts, checked(rule, partial(check.check, facts, asking)))
     return {rule.id: found[rule.id] for rule in rules}
+
+
+def _in_use(facts: Facts, found: Iterable[Finding]) -> list[Finding]:
+    """The findings but those in methods that can run nowhere: they are another program's, if any."""
+    names_of = {names.source.path: names for names in facts.files}
+    graph = call_graph(facts)
+    return [
+        finding
+        for finding in found
+        if finding.place.path not in names_of
+        or not graph.in_dead_code(names_of[finding.place.path], finding.place.node)
+    ]
 
 
 def by_file(found: Iterable[Iterable[Finding]]) -> dict[Path, list[Finding]]:

@@ -58,7 +58,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         for names in files
         if kinds_of(facts, names) - {"none"} == {"ddp"}
         for way in ways_apart(facts, names, loops)
-        if way.leaves and way.together and not ends_episode(facts, names, way.test)
+        if way.leaves and (way.together or way.by_rank) and not ends_episode(facts, names, way.test)
     ]
     asked: set[ast.expr] = set()
     for way in ways:

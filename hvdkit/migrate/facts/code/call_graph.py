@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
+from hvdkit.library.methods import CALLED_BY_BASES
 from hvdkit.migrate.facts.code.main_guards import main_guard
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
@@ -31,6 +32,8 @@ class CallGraph:
         self._facts = facts
         self._ways: dict[ast.AST, list[Way]] = {}
         self._runs: dict[tuple[Names, frozenset[Names], ast.AST], bool] = {}
+        self._dead: dict[ast.AST, bool] = {}
+        self._in_dead: dict[ast.AST, bool] = {}
 
     def runs(self, entry: Names, files: frozenset[Names], names: Names, node: ast.AST) -> bool:
         """Whether a node may run in the program of an entry script and these files."""
@@ -93,7 +96,114 @@ class CallGraph:
             return named or _decorated(names, function)
         if name == "forward" or (name.startswith("__") and name != "__init__"):
             return self._class_named(names, owner)
-        return self._named(names, function, name) or self._class_named(names, owner)
+        named = self._named(names, function, name)
+        if named or self.is_dead(names, function):
+            return named
+        return self._class_named(names, owner)
+
+    def may_be_lost(self, names: Names, node: ast.AST) -> bool:
+        """Whether what runs a node may have been missed: what nothing names may be chosen by a configuration.
+
+        A method of a class whose objects are known is not: all that may call it is known.
+        """
+        return any(
+            function is not None and not self.is_dead(at, function)
+            for at, function in self._roots(names, node)
+        )
+
+    def in_dead_code(self, names: Names, node: ast.AST) -> bool:
+        """Whether nothing comes to a node but methods that can run nowhere."""
+        key = names.function(node)
+        if key is None:
+            return False
+        if key not in self._in_dead:
+            roots = self._roots(names, node)
+            alive = (function is None or not self.is_dead(at, function) for at, function in roots)
+            self._in_dead[key] = bool(roots) and not any(alive)
+        return self._in_dead[key]
+
+    def _roots(self, names: Names, node: ast.AST) -> list[tuple[Names, FunctionNode | None]]:
+        """The functions that nothing runs on the ways to a node; None for what runs as its file does."""
+        roots: list[tuple[Names, FunctionNode | None]] = []
+        seen: set[ast.AST] = set()
+        waiting: list[Way] = [(names, node)]
+        while waiting:
+            where, place = waiting.pop()
+            function = where.function(place)
+            if function in seen:
+                continue
+            ways = self.ways(where, function) if function is not None else []
+            if not ways:
+                roots.append((where, function))
+            if function is not None:
+                seen.add(function)
+            waiting += ways
+        return roots
+
+    def is_dead(self, names: Names, function: FunctionNode) -> bool:
+        """Whether a method can run nowhere: objects of its class are made, and nothing names the method.
+
+        That of a base class in a library may be called by the library, as may any of an object that it is
+        handed, and that of an object which is asked for a name that is computed.
+        """
+        owner, name = names.parents[function], getattr(function, "name", "")
+        if not isinstance(owner, ast.ClassDef) or name.startswith("__") or function.decorator_list:  # type: ignore[union-attr]
+            return False
+        if function not in self._dead:
+            unnamed = not self._named(names, function, name)
+            self._dead[function] = unnamed and self._is_closed(names, owner, name)
+        return self._dead[function]
+
+    def _is_closed(self, names: Names, owner: ast.ClassDef, name: str) -> bool:
+        """Whether all that may call a method of a class names it: no library does, and no computed name."""
+        flow, made = self._facts.flow, Value("class", owner.name, owner, names)
+        family = {base for _, base in flow.classes(made)}
+        for where, base in flow.classes(made):
+            bases = [flow.values(where, parent) for parent in base.bases]
+            if base.keywords or base.decorator_list or not all(map(_is_known, bases)):
+                return False
+        inherits = flow.bases(made) - {"object", "abc.ABC"}
+        if any(name in CALLED_BY_BASES.get(base, (name,)) for base in inherits):
+            return False
+        asked = (at for at in self._asked_by_text if at[3] in (None, name))
+        holders = (flow.values(where, holder) for where, _, holder, _ in asked)
+        may = (not values or any(v.unknown or v.node in family for v in values) for values in holders)
+        return self._is_made(names, owner, bool(inherits)) and not any(may)
+
+    def _is_made(self, names: Names, owner: ast.ClassDef, inherits: bool) -> bool:
+        """Whether a class is used to make objects and to derive from it, and else named nowhere.
+
+        inherits: what is handed the objects knows them by a base class, and calls what that has.
+        """
+        made = False
+        for where in self._mentioning(owner.name):
+            for node in (*where.uses.get(owner.name, ()), *where.attributes.get(owner.name, ())):
+                parent = where.parents[node]
+                if isinstance(parent, ast.Call) and parent.func is node:
+                    if not inherits and not self._stays(where, parent):
+                        return False
+                    made = True
+                elif not isinstance(parent, ast.ClassDef) and owner not in where.ancestors(node):
+                    return False
+        return made
+
+    def _stays(self, where: Names, call: ast.Call) -> bool:
+        """Whether an object that a call makes is handed to nothing: it is asked for attributes alone."""
+        parent = where.parents[call]
+        if isinstance(parent, (ast.Attribute, ast.Expr)):
+            return True
+        target = parent.targets[0] if isinstance(parent, ast.Assign) and len(parent.targets) == 1 else None
+        uses: list[tuple[Names, ast.expr]]
+        if isinstance(target, ast.Name):
+            uses = [(where, node) for node in where.uses.get(target.id, ())]
+        elif isinstance(target, ast.Attribute):
+            name = target.attr
+            uses = [
+                (at, node) for at in self._mentioning(name) for node in at.attributes.get(name, ())
+            ]
+        else:
+            return False
+        return all(isinstance(at.parents[node], ast.Attribute) or node is target for at, node in uses)
 
     def _class_named(self, names: Names, owner: ast.ClassDef) -> list[Way]:
         """Where a class is named, or defined if a decorator may hand it on.
@@ -193,6 +303,11 @@ class CallGraph:
         receiver = flow.values(where, node.value)
         family = {base for _, base in flow.classes(Value("class", owner.name, owner, names))}
         return all(value.unknown for value in receiver) or any(value.node in family for value in receiver)
+
+
+def _is_known(values: frozenset[Value]) -> bool:
+    """Whether a base class is one of the project's, or a library's that has a name."""
+    return bool(values) and all(value.kind in ("class", "name") for value in values)
 
 
 def _may_call(names: Names, asks: ast.AST, function: FunctionNode) -> bool:

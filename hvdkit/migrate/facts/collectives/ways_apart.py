@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.code.loops import LoopNode, Path, training_loops
 from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.launch.launch_reach import tests_before
+from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.launch.which_processes import Where, caught, where_runs
 from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, Names
 
@@ -55,13 +57,14 @@ def skips_gradients(facts: Facts, names: Names, skip: ast.Continue) -> bool:
 class WayApart:
     """A test that decides over a pass. leaves: it ends the loop, and else skips a pass.
 
-    together: all ranks come to it, once in each turn of the loop.
+    together: all ranks come to it, once in each turn of the loop. by_rank: a test around it asks for a rank.
     """
 
     names: Names
     test: ast.expr
     leaves: bool
     together: bool
+    by_rank: bool = False
 
 
 def ways_apart(facts: Facts, names: Names, loops: set[LoopNode]) -> Iterator[WayApart]:
@@ -71,11 +74,29 @@ def ways_apart(facts: Facts, names: Names, loops: set[LoopNode]) -> Iterator[Way
             yield WayApart(names, loop.test, True, where_runs(facts, names, loop) is Where.ALL)
     for way_out in (*names.of_kind(ast.Break, ast.Return), *ends_well(names)):
         for test, once_a_pass in tests_out_of(names, way_out, set(loops)):
-            together = once_a_pass and where_runs(facts, names, way_out) is Where.ALL
-            yield WayApart(names, test, True, together)
+            by_rank = any(_asks_for_rank(facts, names, around) for around, _ in tests_before(names, test))
+            together = once_a_pass and not by_rank and where_runs(facts, names, way_out) is Where.ALL
+            yield WayApart(names, test, True, together, by_rank)
     for skip in names.of_kind(ast.Continue):
         for test, _ in tests_out_of(names, skip, set(loops)) if skips_gradients(facts, names, skip) else ():
             yield WayApart(names, test, False, False)
+
+
+def _asks_for_rank(facts: Facts, names: Names, test: ast.expr) -> bool:
+    """Whether a test, or what a function of the project that it calls gives, is made from a rank."""
+    waiting: list[tuple[Names, ast.expr]] = [(names, test)]
+    seen: set[ast.expr] = set()
+    while waiting:
+        where, asked = waiting.pop()
+        if asked in seen:
+            continue
+        seen.add(asked)
+        if any(rank_kinds(facts).inside(where, asked, kind) for kind in ("rank", "local_rank")):
+            return True
+        for call in where.calls_in(asked):
+            for at, function in facts.flow.functions(where, call):
+                waiting += ((at, result) for result in at.returns.get(function, ()))
+    return False
 
 
 def ways_around(facts: Facts) -> Iterator[WayApart]:

@@ -17,7 +17,7 @@ from hvdkit.migrate.facts.models.parameter_roots import (
     put_together_with,
 )
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.index.names import Names
+from hvdkit.migrate.index.names import Binding, Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import given
 from hvdkit.migrate.values.binding_order import last_binding
@@ -48,7 +48,19 @@ class Optimizer:
 
 @once
 def every_optimizer(facts: Facts) -> list[Optimizer]:
-    """Every construction of an optimizer, in file order."""
+    """Every construction of an optimizer that trains, in file order."""
+    fitting = input_fits(facts)
+    return [optimizer for optimizer in _every_optimizer(facts) if optimizer not in fitting]
+
+
+@once
+def input_fits(facts: Facts) -> list[Optimizer]:
+    """The optimizers that fit a tensor to one input, as an attack or a latent code: they train nothing."""
+    return [each for each in _every_optimizer(facts) if _fits_inputs(each.names, each.node)]
+
+
+@once
+def _every_optimizer(facts: Facts) -> list[Optimizer]:
     taken = {
         value
         for site in facts.calls(*words.HVD_OPTIMIZER)
@@ -64,6 +76,70 @@ def every_optimizer(facts: Facts) -> list[Optimizer]:
     inside = _made_inside(facts, found)
     found = [optimizer for optimizer in found if optimizer.value._replace(call=None) not in inside]
     return sorted(found, key=lambda o: (str(o.names.source.path), o.node.lineno, o.node.col_offset))
+
+
+def _fits_inputs(names: Names, optimizer: ast.Call) -> bool:
+    """Whether an optimizer is given a list of tensors that its function fits to what it is given."""
+    given = optimizer.args[0] if optimizer.args else None
+    listed = given.elts if isinstance(given, (ast.List, ast.Tuple)) else []
+    return bool(listed) and all(is_input(names, each) for each in listed)
+
+
+def is_input(names: Names, changed: ast.expr | None) -> bool:
+    """Whether a tensor is made in a function that is given what it is fitted to, and returned: a latent code.
+
+    It is the answer for one input, as a prediction is. What is made beside the function's call, or outlives
+    it, is a weight; so is what is fitted to batches that a loop draws.
+    """
+    while isinstance(changed, ast.Attribute):
+        changed = changed.value
+    function = names.function(changed) if isinstance(changed, ast.Name) else None
+    if not isinstance(changed, ast.Name) or not isinstance(function, ast.FunctionDef):
+        return False
+    if not {arg.arg for arg in function.args.args} - {"self", "cls"}:
+        return False
+    bindings = names.bindings(changed.id, changed)
+    made = [binding for binding in bindings if not isinstance(names.parents[binding.node], ast.AugAssign)]
+    local = bool(made) and all(_makes_tensor(names, binding, function) for binding in made)
+    results = names.returns.get(function, ())
+    return local and changed.id in _made_from(names, function, results) and _repeats(names, function)
+
+
+def _made_from(names: Names, function: ast.FunctionDef, values: Iterable[ast.expr]) -> set[str]:
+    """The variables that some values are made from in a function, through its assignments."""
+    found: set[str] = set()
+    waiting = list(values)
+    while waiting:
+        for part in ast.walk(waiting.pop()):
+            if isinstance(part, ast.Name) and part.id not in found:
+                found.add(part.id)
+                for binding in names.bindings(part.id, part):
+                    if binding.value is not None and names.function(binding.node) is function:
+                        waiting.append(binding.value)
+    return found
+
+
+def _makes_tensor(names: Names, binding: Binding, function: ast.AST) -> bool:
+    """Whether a function gives a variable what a call makes, and that is no Parameter."""
+    value = binding.value if binding.kind == "assign" and names.function(binding.node) is function else None
+    return isinstance(value, ast.Call) and not any(
+        name.endswith(".Parameter") for call in names.calls_in(value) for name in names.qualified(call.func)
+    )
+
+
+def _repeats(names: Names, function: ast.FunctionDef) -> bool:
+    """Whether all loops of a function do the same in each turn: `for _ in range(n)`, which draws no batch."""
+    loops = [part for part in names.walk(function) if isinstance(part, (ast.For, ast.AsyncFor, ast.While))]
+    for loop in loops:
+        called = getattr(loop, "iter", None)
+        counts = isinstance(called, ast.Call) and getattr(called.func, "id", "") in ("range", "trange")
+        counted = {part.id for part in ast.walk(getattr(loop, "target", loop)) if isinstance(part, ast.Name)}
+        parts = (part for step in loop.body for part in ast.walk(step))
+        picks = [part for part in parts if isinstance(part, (ast.Subscript, ast.Call))]
+        used = {part.id for pick in picks for part in ast.walk(pick) if isinstance(part, ast.Name)}
+        if not counts or counted & used:
+            return False
+    return bool(loops) and "next" not in {getattr(c.func, "id", "") for c in names.calls_in(function)}
 
 
 def _ways(

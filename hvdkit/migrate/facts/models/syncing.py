@@ -262,9 +262,14 @@ def called(names: Names, node: ast.expr) -> ast.expr:
 
 
 def is_nothing(names: Names, node: ast.expr) -> bool:
-    """Whether a context manager is nullcontext, called or not."""
+    """Whether a context manager is nullcontext, called or not; a function of the file may give it."""
     called = node.func if isinstance(node, ast.Call) else node
-    return bool(NOTHING & set(names.qualified(called)))
+    if NOTHING & set(names.qualified(called)):
+        return True
+    made = names.bindings(called.id, called) if called is not node and isinstance(called, ast.Name) else []
+    results = [names.returns.get(binding.node, ()) for binding in made if binding.kind == "def"]
+    given = results[0] if len(results) == 1 == len(made) else ()
+    return bool(given) and all(is_nothing(names, result) for result in given)
 
 
 def _mentions(node: ast.AST) -> bool:

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.facts.models.optimizers import every_optimizer
+from hvdkit.migrate.facts.models.optimizers import every_optimizer, input_fits, is_input
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.index.names import Binding, Names
+from hvdkit.migrate.index.names import Names
 
 OF_SCHEDULES = ("epoch", "metrics")  # parameters of step() in torch.optim.lr_scheduler, and of no optimizer's
 PARAMETERS = ("parameters", "named_parameters")
@@ -26,10 +26,8 @@ def weight_updates(facts: Facts) -> list[tuple[Names, ast.AST]]:
     Without one of these a backward pass is a test of gradients, looks at a model that is trained, or fits an
     input to it.
     """
-    optimizers = every_optimizer(facts)
-    fitting = [each for each in optimizers if _fits_inputs(each.names, each.node)]
-    of_inputs = {each.value for each in fitting}
-    found: list[tuple[Names, ast.AST]] = [(o.names, o.node) for o in optimizers if o not in fitting]
+    of_inputs = {each.value for each in input_fits(facts)}
+    found: list[tuple[Names, ast.AST]] = [(o.names, o.node) for o in every_optimizer(facts)]
     for names, call, receiver in facts.methods("step"):
         stepped = facts.flow.values(names, receiver)
         if stepped and stepped <= of_inputs:
@@ -38,7 +36,7 @@ def weight_updates(facts: Facts) -> list[tuple[Names, ast.AST]]:
             found.append((names, call))
     for names in facts.files:
         updates = ((changed_by(statement), statement) for statement in hand_updates(names))
-        found += [(names, statement) for changed, statement in updates if not _is_input(names, changed)]
+        found += [(names, statement) for changed, statement in updates if not is_input(names, changed)]
         found += [(names, call) for call in _from_vectors(names)]
     found += [(site.names, site.node) for site in facts.calls(*FROM_VECTORS)]
     return found
@@ -52,55 +50,6 @@ def _from_vectors(names: Names) -> Iterator[ast.Call]:
         weights = any(getattr(each.func, "attr", "") in PARAMETERS for each in over)
         if weights and any(isinstance(part, ast.Slice) for given in call.args for part in ast.walk(given)):
             yield call
-
-
-def _fits_inputs(names: Names, optimizer: ast.Call) -> bool:
-    """Whether an optimizer is given a list of tensors that its function fits to what it is given."""
-    given = optimizer.args[0] if optimizer.args else None
-    listed = given.elts if isinstance(given, (ast.List, ast.Tuple)) else []
-    return bool(listed) and all(_is_input(names, each) for each in listed)
-
-
-def _is_input(names: Names, changed: ast.expr | None) -> bool:
-    """Whether a tensor is made in a function that is given what it is fitted to, and returned: a latent code.
-
-    It is the answer for one input, as a prediction is. What is made beside the function's call, or outlives
-    it, is a weight; so is what is fitted to batches that a loop draws.
-    """
-    while isinstance(changed, ast.Attribute):
-        changed = changed.value
-    function = names.function(changed) if isinstance(changed, ast.Name) else None
-    if not isinstance(changed, ast.Name) or not isinstance(function, ast.FunctionDef):
-        return False
-    if not {arg.arg for arg in function.args.args} - {"self", "cls"}:
-        return False
-    bindings = names.bindings(changed.id, changed)
-    made = [binding for binding in bindings if not isinstance(names.parents[binding.node], ast.AugAssign)]
-    local = bool(made) and all(_makes_tensor(names, binding, function) for binding in made)
-    results = names.returns.get(function, ())
-    returned = {part.id for result in results for part in ast.walk(result) if isinstance(part, ast.Name)}
-    return local and changed.id in returned and _repeats(names, function)
-
-
-def _makes_tensor(names: Names, binding: Binding, function: ast.AST) -> bool:
-    """Whether a function gives a variable what a call makes, and that is no Parameter."""
-    value = binding.value if binding.kind == "assign" and names.function(binding.node) is function else None
-    return isinstance(value, ast.Call) and not any(
-        name.endswith(".Parameter") for call in names.calls_in(value) for name in names.qualified(call.func)
-    )
-
-
-def _repeats(names: Names, function: ast.FunctionDef) -> bool:
-    """Whether all loops of a function do the same in each turn: `for _ in range(n)`, which draws no batch."""
-    loops = [part for part in names.walk(function) if isinstance(part, (ast.For, ast.AsyncFor, ast.While))]
-    for loop in loops:
-        called = getattr(loop, "iter", None)
-        counts = isinstance(called, ast.Call) and getattr(called.func, "id", "") in ("range", "trange")
-        counted = {part.id for part in ast.walk(getattr(loop, "target", loop)) if isinstance(part, ast.Name)}
-        used = {part.id for step in loop.body for part in ast.walk(step) if isinstance(part, ast.Name)}
-        if not counts or counted & used:
-            return False
-    return bool(loops) and "next" not in {getattr(c.func, "id", "") for c in names.calls_in(function)}
 
 
 def may_step_weights(names: Names, call: ast.Call) -> bool:

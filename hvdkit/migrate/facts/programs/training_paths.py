@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from hvdkit.migrate.facts.code.call_graph import begins_in
+from hvdkit.migrate.facts.code.call_graph import begins_in, call_graph
 from hvdkit.migrate.facts.code.loops import Path, training_loops
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
@@ -37,4 +37,4 @@ def may_run_in(facts: Facts, program: ProgramFacts, names: Names, node: ast.AST)
     if runs_in(facts, program, names, node):
         return True
     trains = any(path.names is names for path in training_paths(facts, program))
-    return trains and run_by_nobody(facts, names, node)
+    return trains and run_by_nobody(facts, names, node) and call_graph(facts).may_be_lost(names, node)

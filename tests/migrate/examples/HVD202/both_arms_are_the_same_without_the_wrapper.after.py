@@ -19,6 +19,8 @@ class Trainer:
             model = self.model
         return model
 
-Trainer(net, config)
+trainer = Trainer(net, config)
+trainer.validate()
+trainer.save()
 loss.backward()
 optimizer.step()

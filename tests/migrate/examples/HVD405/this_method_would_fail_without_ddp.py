@@ -12,3 +12,4 @@ class Task:
 
 task = Task(torch.nn.Linear(2, 1))
 optimizer = torch.optim.SGD(task.model.parameters(), lr=0.1)
+context = task.no_sync()

@@ -891,3 +891,22 @@ def test_what_a_trainer_that_a_configuration_names_makes_is_not_passed_over(tmp_
     rows = table(tmp_path, text, trainers=trainers)
     assert "trainers.py:6" in rows[SHARDED].detail
     assert "every rank writes at trainers.py:7" in rows[FILES].detail
+
+
+def test_what_a_computed_name_imports_may_train(tmp_path: Path) -> None:
+    """A job whose model is in a module that a configuration names: that nothing is trained is not known."""
+    path = tmp_path / "train.py"
+    path.write_text(
+        "import importlib\nimport json\nimport torch\nimport torch.distributed as dist\n\n\n"
+        "def main():\n"
+        "    dist.init_process_group('nccl')\n"
+        "    settings = json.load(open('settings.json'))\n"
+        "    module = importlib.import_module(settings['file'])\n"
+        "    getattr(module, settings['name'])(torch.zeros(1))\n\n\n"
+        "main()\n"
+    )
+    (program,) = make_plan([path], Options()).programs
+    rows = {row.name: row for row in program.conditions}
+    row = rows["every optimizer averages gradients"]
+    assert row.state is State.OPEN
+    assert "computed at train.py:10" in row.detail

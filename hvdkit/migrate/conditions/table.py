@@ -52,7 +52,7 @@ from hvdkit.migrate.facts.optimizers.unknown_steps import unknown_steps
 from hvdkit.migrate.facts.programs.paper_runs import is_divided, orders_differ, ranks_take_turns
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
 from hvdkit.migrate.facts.programs.reached_code import is_started, run_by_nobody, runs_in
-from hvdkit.migrate.facts.programs.training_paths import may_run_in, training_paths
+from hvdkit.migrate.facts.programs.training_paths import may_run_in, modules_chosen, training_paths
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Condition, State
 from hvdkit.migrate.values import vocabulary as words
@@ -61,6 +61,7 @@ from hvdkit.migrate.values.arguments import keyword
 UNDERSTOOD = "all training code is understood"
 NOT_UNDERSTOOD = "nothing that hvdkit recognizes averages the gradients of the training at {}"
 NOT_TRAINED = "nothing is trained here"
+MAY_TRAIN = "no training was found, and what may train is imported by a name that is computed at {}"
 ALONE = "nothing is trained here: started alone, as before, its one process writes"
 WRITTEN = "files are written by rank 0 only"
 ONE_PROCESS = "nothing is trained: it stays a single-process program"
@@ -86,11 +87,13 @@ def conditions(facts: Facts, entry: Path, before: Facts) -> tuple[Condition, ...
     if not training and not _uses_horovod(facts, program):
         return tuple(Condition(name, State.NONE, ONE_PROCESS) for name in (*STARTED, *TRAINING, *ALWAYS))
     answers = {name: check(facts, program) for name, check in STARTED.items()}
+    was = next((p.kind for p in programs_of(before) if p.entry.source.path == entry), "")
+    chosen = modules_chosen(facts, program) if was == "ddp" else []
+    untrained = open_at(MAY_TRAIN, chosen) if chosen else Answer(State.NONE, NOT_TRAINED)
     for name, check in TRAINING.items():
-        answers[name] = check(facts, program) if training else Answer(State.NONE, NOT_TRAINED)
+        answers[name] = check(facts, program) if training else untrained
     answers.update({name: check(facts, program) for name, check in ALWAYS.items()})
     answers = with_paper_job(facts, program, before, answers, training)
-    was = next((p.kind for p in programs_of(before) if p.entry.source.path == entry), "")
     if not training and was == "none" and answers[WRITTEN].state is State.OPEN:
         answers[WRITTEN] = Answer(State.NONE, ALONE)
     otherwise = _trains(facts, program)

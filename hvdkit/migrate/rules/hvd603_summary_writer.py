@@ -9,7 +9,7 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.catalog.finding import manual, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.facts.files.writers import needed_everywhere
+from hvdkit.migrate.facts.files.writers import needed_everywhere, own_logs
 from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
@@ -67,6 +67,10 @@ def check(facts: Facts) -> Iterator[Finding]:
             condition = f"{horovod_name(facts, where)}.rank() == 0"
             for row in edits.rows(where, statements):
                 yield safe(facts, "HVD603", where, row[0], message, edits.guard, where.source, row, condition)
+    for names, call, _ in own_logs(facts):
+        if only_single(facts, names) and where_runs(facts, names, call) is Where.ALL:
+            advice = f"create it on rank 0 only (if {horovod_name(facts, names)}.rank() == 0:), with every use of it"
+            yield manual("HVD603", names, call, OWN_CLASS, advice)
     yield from _older(facts)
 
 

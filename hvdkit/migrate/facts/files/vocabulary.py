@@ -68,7 +68,10 @@ DUMPS = {
     "yaml.dump": (1, "stream"),
     "yaml.safe_dump": (1, "stream"),
 }
-COPIES = ("shutil.copyfile", "shutil.copy", "shutil.copy2", "shutil.move", "os.rename", "os.replace")
+COPIES = (
+    *("shutil.copyfile", "shutil.copy", "shutil.copy2", "shutil.move"),
+    *("os.rename", "os.replace", "os.symlink", "os.link"),
+)
 OPEN = "open"  # the builtin
 # Libraries', with a path and a mode as it has them.
 OPENS = frozenset(("io.open", "codecs.open", "gzip.open", "bz2.open", "lzma.open"))

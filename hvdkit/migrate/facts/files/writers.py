@@ -36,6 +36,7 @@ from hvdkit.migrate.facts.programs.paper_runs import (
 from hvdkit.migrate.facts.programs.reached_code import only_single
 from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.values.arguments import given, keyword, passed
+from hvdkit.migrate.values.value import Value
 
 # What gives something, and changes what it is asked of.
 _CHANGES = frozenset(
@@ -127,10 +128,26 @@ def _written(facts: Facts) -> Iterator[Writer]:
         if target is not None and not _of_one_rank(facts, site.names, target):
             where = where_runs(facts, site.names, site.node)
             yield Writer(site.names, site.node, site.name, where, taken=True, path=target)
+    for names, call, owner in own_logs(facts):
+        yield Writer(names, call, owner.name, where_runs(facts, names, call), log=True)
     yield from _by_methods(facts)
     yield from _archives(facts)
     yield from _copies(facts)
     yield from _opens(facts)
+
+
+@once
+def own_logs(facts: Facts) -> list[tuple[Names, ast.Call, ast.ClassDef]]:
+    """The calls that make an object of a class of the project's which derives from such a log."""
+    return [
+        (where, call, owner)
+        for names in facts.files
+        for owner in names.of_kind(ast.ClassDef)
+        if owner.bases and LOGS.keys() & facts.flow.bases(Value("class", owner.name, owner, names))
+        for where in facts.files
+        for call in where.calls.get(owner.name, ())
+        if any(value.node is owner for value in facts.flow.values(where, call.func))
+    ]
 
 
 def _by_methods(facts: Facts) -> Iterator[Writer]:

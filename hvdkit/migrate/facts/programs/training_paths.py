@@ -38,3 +38,14 @@ def may_run_in(facts: Facts, program: ProgramFacts, names: Names, node: ast.AST)
         return True
     trains = any(path.names is names for path in training_paths(facts, program))
     return trains and run_by_nobody(facts, names, node) and call_graph(facts).may_be_lost(names, node)
+
+
+def modules_chosen(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.AST]]:
+    """The imports of a program by a name that is computed, for which no file of the project was found."""
+    return [
+        (site.names, site.node)
+        for site in facts.calls_in(program.files, "importlib.import_module")
+        if runs_in(facts, program, site.names, site.node)
+        and not facts.project.asked_for(site.names, site.node)
+        and not (site.node.args and isinstance(site.node.args[0], ast.Constant))
+    ]

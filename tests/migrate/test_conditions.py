@@ -910,3 +910,34 @@ def test_what_a_computed_name_imports_may_train(tmp_path: Path) -> None:
     row = rows["every optimizer averages gradients"]
     assert row.state is State.OPEN
     assert "computed at train.py:10" in row.detail
+
+
+def test_an_attack_fills_the_gradients_of_what_is_trained(tmp_path: Path) -> None:
+    """Its optimizer is not wrapped; its backward pass comes to the hooks of the model's parameters."""
+    path = tmp_path / "train.py"
+    path.write_text(
+        "import torch\n\n\n"
+        "def attack(model, images):\n"
+        "    w = torch.atanh(images).detach()\n"
+        "    w.requires_grad = True\n"
+        "    optimizer = torch.optim.Adam([w], lr=0.1)\n"
+        "    for step in range(3):\n"
+        "        changed = torch.tanh(w)\n"
+        "        optimizer.zero_grad()\n"
+        "        model(changed).sum().backward()\n"
+        "        optimizer.step()\n"
+        "    return changed\n\n\n"
+        "model = torch.nn.Linear(2, 1)\n"
+        "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+        "for images in torch.utils.data.DataLoader(data):\n"
+        "    optimizer.zero_grad()\n"
+        "    model(attack(model, images)).sum().backward()\n"
+        "    optimizer.step()\n"
+    )
+    plan = make_plan([path], Options())
+    assert "Adam([w], lr=0.1)\n    for" in plan.files[0].after
+    (program,) = plan.programs
+    rows = {row.name: row for row in program.conditions}
+    row = rows["every optimizer averages gradients"]
+    assert row.state is State.OPEN
+    assert "train.py:16" in row.detail

@@ -52,7 +52,12 @@ from hvdkit.migrate.facts.optimizers.unknown_steps import unknown_steps
 from hvdkit.migrate.facts.programs.paper_runs import is_divided, orders_differ, ranks_take_turns
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
 from hvdkit.migrate.facts.programs.reached_code import is_started, run_by_nobody, runs_in
-from hvdkit.migrate.facts.programs.training_paths import may_run_in, modules_chosen, training_paths
+from hvdkit.migrate.facts.programs.training_paths import (
+    input_passes,
+    may_run_in,
+    modules_chosen,
+    training_paths,
+)
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Condition, State
 from hvdkit.migrate.values import vocabulary as words
@@ -62,6 +67,7 @@ UNDERSTOOD = "all training code is understood"
 NOT_UNDERSTOOD = "nothing that hvdkit recognizes averages the gradients of the training at {}"
 NOT_TRAINED = "nothing is trained here"
 MAY_TRAIN = "no training was found, and what may train is imported by a name that is computed at {}"
+FITS_INPUT = "it fits an input, and Horovod reduces the gradients of the model that it runs through, too: {}"
 ALONE = "nothing is trained here: started alone, as before, its one process writes"
 WRITTEN = "files are written by rank 0 only"
 ONE_PROCESS = "nothing is trained: it stays a single-process program"
@@ -261,6 +267,8 @@ def _optimizer(facts: Facts, program: ProgramFacts) -> Answer:
         return Answer(State.OPEN, "no optimizer was found")
     if bare:
         return open_at("not in a DistributedOptimizer: {}", bare)
+    if fits := input_passes(facts, program):
+        return open_at(FITS_INPUT, fits)
     wraps = [s for s in facts.calls(*words.HVD_OPTIMIZER) if runs_in(facts, program, s.names, s.node)]
     kept = kept_from(facts, program, wraps, "the optimizer is wrapped", "ask hvd.size() > 1", True)
     return kept or Answer(State.PROVEN, f"DistributedOptimizer around {places(mine)}")

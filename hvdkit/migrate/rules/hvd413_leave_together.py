@@ -13,6 +13,7 @@ from hvdkit.migrate.facts.code.loops import training_loops
 from hvdkit.migrate.facts.collectives.different_on_every_rank import of_own_numbers
 from hvdkit.migrate.facts.collectives.ways_apart import WayApart, ways_apart, ways_around
 from hvdkit.migrate.facts.data.reinforcement_learning import ends_episode
+from hvdkit.migrate.facts.models.optimizers import in_input_fit
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.facts.programs.reached_code import only_single
@@ -48,8 +49,9 @@ SAME_STEPS = (
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    loops = {loop.node for path in training_loops(facts).paths for loop in path.loops}
-    files = {loop.names: None for path in training_loops(facts).paths for loop in path.loops}
+    paths = [p for p in training_loops(facts).paths if not in_input_fit(facts, p.names, p.backward)]
+    loops = {loop.node for path in paths for loop in path.loops}
+    files = {loop.names: None for path in paths for loop in path.loops}
     ways = [way for names in files if only_single(facts, names) for way in ways_apart(facts, names, loops)]
     ways += [way for way in ways_around(facts) if only_single(facts, way.names)]
     # The ranks of a distributed original part by the same number, or agree on it: rank 0 decides, where it can.

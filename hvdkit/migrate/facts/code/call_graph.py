@@ -198,9 +198,7 @@ class CallGraph:
             uses = [(where, node) for node in where.uses.get(target.id, ())]
         elif isinstance(target, ast.Attribute):
             name = target.attr
-            uses = [
-                (at, node) for at in self._mentioning(name) for node in at.attributes.get(name, ())
-            ]
+            uses = [(at, node) for at in self._mentioning(name) for node in at.attributes.get(name, ())]
         else:
             return False
         return all(isinstance(at.parents[node], ast.Attribute) or node is target for at, node in uses)

@@ -59,6 +59,14 @@ def input_fits(facts: Facts) -> list[Optimizer]:
     return [each for each in _every_optimizer(facts) if _fits_inputs(each.names, each.node)]
 
 
+def in_input_fit(facts: Facts, names: Names, node: ast.AST) -> bool:
+    """Whether a node stands in a function that makes such an optimizer: a backward pass there trains nothing."""
+    function = names.function(node)
+    return function is not None and any(
+        each.names.function(each.node) is function for each in input_fits(facts)
+    )
+
+
 @once
 def _every_optimizer(facts: Facts) -> list[Optimizer]:
     taken = {

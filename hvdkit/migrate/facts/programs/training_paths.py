@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 
 from hvdkit.migrate.facts.code.call_graph import begins_in, call_graph
-from hvdkit.migrate.facts.code.loops import Path, training_loops
+from hvdkit.migrate.facts.code.loops import Path, backward_calls, training_loops
 from hvdkit.migrate.facts.facts import Facts
+from hvdkit.migrate.facts.models.optimizers import in_input_fit
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.programs.reached_code import run_by_nobody, runs_in
@@ -22,6 +23,16 @@ def training_paths(facts: Facts, program: ProgramFacts) -> list[Path]:
         if path.names in program.files
         and _outermost(path)[0] in program.files
         and begins_in(program.entry, *_outermost(path))
+        and not in_input_fit(facts, path.names, path.backward)
+    ]
+
+
+def input_passes(facts: Facts, program: ProgramFacts) -> list[tuple[Names, ast.AST]]:
+    """The backward passes of a program that fit an input, and fill the gradients of its model as well."""
+    return [
+        (names, call)
+        for names, call in backward_calls(facts)
+        if in_input_fit(facts, names, call) and runs_in(facts, program, names, call)
     ]
 
 

@@ -909,7 +909,7 @@ def test_what_a_computed_name_imports_may_train(tmp_path: Path) -> None:
     rows = {row.name: row for row in program.conditions}
     row = rows["every optimizer averages gradients"]
     assert row.state is State.OPEN
-    assert "computed at train.py:10" in row.detail
+    assert "computed name at train.py:10" in row.detail
 
 
 def test_an_attack_fills_the_gradients_of_what_is_trained(tmp_path: Path) -> None:
@@ -940,4 +940,4 @@ def test_an_attack_fills_the_gradients_of_what_is_trained(tmp_path: Path) -> Non
     rows = {row.name: row for row in program.conditions}
     row = rows["every optimizer averages gradients"]
     assert row.state is State.OPEN
-    assert "train.py:16" in row.detail
+    assert "train.py:11" in row.detail

@@ -114,6 +114,21 @@ def _leading(facts: Facts, sites: Iterable[Site]) -> set[ast.AST]:
     return found
 
 
+def sends_buffers(site: Site) -> bool:
+    """Whether a broadcast is given the buffers of a model alone."""
+    asked = {
+        part.attr
+        for given in site.node.args[:1]
+        for part in ast.walk(given)
+        if isinstance(part, ast.Attribute)
+    }
+    return bool(asked & {"buffers", "named_buffers"}) and not asked & {
+        "state_dict",
+        "parameters",
+        "named_parameters",
+    }
+
+
 def _given(site: Site) -> ast.expr | None:
     """The model in `broadcast_parameters(model.state_dict())`, `dict(model.buffers())`; the optimizer."""
     given = site.node.args[0] if site.node.args else None

@@ -12,7 +12,7 @@ from hvdkit.migrate.conditions.answers import Answer, Code, open_at, places, row
 from hvdkit.migrate.conditions.devices import initialised, own_device
 from hvdkit.migrate.conditions.leftovers import leftovers
 from hvdkit.migrate.conditions.paper_job import with_paper_job
-from hvdkit.migrate.conditions.paths import kept_from, stays_zero
+from hvdkit.migrate.conditions.paths import kept_from, sends_buffers, stays_zero
 from hvdkit.migrate.conditions.same_samples import differing_samples
 from hvdkit.migrate.conditions.starts import STARTS_ITSELF, starts_itself
 from hvdkit.migrate.conditions.tensorflow_table import tensorflow_conditions
@@ -66,8 +66,6 @@ from hvdkit.migrate.values.arguments import keyword
 UNDERSTOOD = "all training code is understood"
 NOT_UNDERSTOOD = "nothing that hvdkit recognizes averages the gradients of the training at {}"
 NOT_TRAINED = "nothing is trained here"
-MAY_TRAIN = "no training was found, and what may train is imported by a name that is computed at {}"
-FITS_INPUT = "it fits an input, and Horovod reduces the gradients of the model that it runs through, too: {}"
 ALONE = "nothing is trained here: started alone, as before, its one process writes"
 WRITTEN = "files are written by rank 0 only"
 ONE_PROCESS = "nothing is trained: it stays a single-process program"
@@ -95,7 +93,11 @@ def conditions(facts: Facts, entry: Path, before: Facts) -> tuple[Condition, ...
     answers = {name: check(facts, program) for name, check in STARTED.items()}
     was = next((p.kind for p in programs_of(before) if p.entry.source.path == entry), "")
     chosen = modules_chosen(facts, program) if was == "ddp" else []
-    untrained = open_at(MAY_TRAIN, chosen) if chosen else Answer(State.NONE, NOT_TRAINED)
+    untrained = (
+        open_at("what may train is imported by a computed name at {}", chosen)
+        if chosen
+        else Answer(State.NONE, NOT_TRAINED)
+    )
     for name, check in TRAINING.items():
         answers[name] = check(facts, program) if training else untrained
     answers.update({name: check(facts, program) for name, check in ALWAYS.items()})
@@ -268,7 +270,7 @@ def _optimizer(facts: Facts, program: ProgramFacts) -> Answer:
     if bare:
         return open_at("not in a DistributedOptimizer: {}", bare)
     if fits := input_passes(facts, program):
-        return open_at(FITS_INPUT, fits)
+        return open_at("it fits an input, and Horovod reduces its model's gradients, too: {}", fits)
     wraps = [s for s in facts.calls(*words.HVD_OPTIMIZER) if runs_in(facts, program, s.names, s.node)]
     kept = kept_from(facts, program, wraps, "the optimizer is wrapped", "ask hvd.size() > 1", True)
     return kept or Answer(State.PROVEN, f"DistributedOptimizer around {places(mine)}")
@@ -315,24 +317,9 @@ def _broadcast(facts: Facts, program: ProgramFacts) -> Answer:
         return open_at(f"{copy} keeps each rank's own weights, copied above the broadcast at {{}}", [site])
     mine = [site for site in sites if runs_in(facts, program, site.names, site.node)]
     # The buffers that are sent before each validation are no weights.
-    mine = [site for site in mine if not _sends_buffers(site)] or mine
+    mine = [site for site in mine if not sends_buffers(site)] or mine
     kept = kept_from(facts, program, mine, "rank 0's weights are broadcast", "ask hvd.size() > 1")
     return kept or Answer(State.PROVEN, f"broadcast at {places(sites)}")
-
-
-def _sends_buffers(site: Site) -> bool:
-    """Whether a broadcast is given the buffers of a model alone."""
-    asked = {
-        part.attr
-        for given in site.node.args[:1]
-        for part in ast.walk(given)
-        if isinstance(part, ast.Attribute)
-    }
-    return bool(asked & {"buffers", "named_buffers"}) and not asked & {
-        "state_dict",
-        "parameters",
-        "named_parameters",
-    }
 
 
 def _follows(site: Site, names: Names, call: ast.Call) -> bool:

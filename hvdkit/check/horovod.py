@@ -206,6 +206,8 @@ def every_rank_certainly(facts: Facts, names: Names, node: ast.AST, depth: int =
                 return False
             if any("rank" in word for word in words_of(parent.test)):  # args.rank, whose origin is not seen
                 return False
+            if any(_may_hold_rank(facts, names, part) for part in ast.walk(parent.test)):
+                return False
             other = parent.orelse if _within(parent.body, child) else parent.body
             if _uses_horovod(facts, names, other):
                 return False
@@ -217,6 +219,14 @@ def every_rank_certainly(facts: Facts, names: Names, node: ast.AST, depth: int =
             )
         child = parent
     return True
+
+
+def _may_hold_rank(facts: Facts, names: Names, part: ast.AST) -> bool:
+    """Whether an attribute has the name of one that is made from a rank, on whatever object."""
+    if not isinstance(part, ast.Attribute):
+        return False
+    stored = [(file, binding.value) for file in facts.files for _, binding in file.stores.get(part.attr, ())]
+    return any(value is not None and rank_kinds(facts).inside(file, value) for file, value in stored)
 
 
 def words_of(node: ast.AST) -> Iterator[str]:
@@ -235,13 +245,12 @@ def _within(part: object, child: ast.AST) -> bool:
 
 
 def _uses_horovod(facts: Facts, names: Names, part: object) -> bool:
-    """Whether a branch names anything of Horovod's."""
+    """Whether a branch calls anything of Horovod's, itself or in the functions that it calls."""
     nodes = part if isinstance(part, list) else [part]
-    return any(
-        name.startswith(("horovod.", "hvdkit."))
-        for node in nodes
-        if isinstance(node, ast.AST)
-        for inner in ast.walk(node)
-        if isinstance(inner, ast.Call)
-        for name in facts.flow.qualified(names, inner.func)
-    )
+    waiting = [(names, node) for node in nodes if isinstance(node, ast.AST)]
+    for where, node in waiting:  # grows
+        for call in (inner for inner in ast.walk(node) if isinstance(inner, ast.Call)):
+            if any(name.startswith(("horovod.", "hvdkit.")) for name in facts.flow.qualified(where, call.func)):
+                return True
+            waiting += [own for own in facts.flow.functions(where, call) if own not in waiting]
+    return False

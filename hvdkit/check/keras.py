@@ -13,6 +13,14 @@ from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values import vocabulary as words
 
 KERAS = ("tensorflow.keras", "keras", "tensorflow.python.keras", "tf_keras")
+# What is only there where Keras 2 is: its package, the switch that asks for it, what Keras 3 has no more.
+KERAS_2 = (
+    "TF_USE_LEGACY_KERAS",
+    "tf_keras",
+    "experimental_run_tf_function",
+    "get_scaled_loss",
+    "get_unscaled_gradients",
+)
 # hvdkit's own list of callbacks: it adds Horovod's, and leaves on rank 0 alone what writes.
 ARRANGED = ("hvdkit.tensorflow.keras.callbacks", "hvdkit.keras.callbacks")
 

@@ -21,7 +21,10 @@ def check(facts: Facts) -> Iterator[Finding]:
         said = next((k for k in site.node.keywords if k.arg == "average"), None)
         if said is None or (isinstance(said.value, ast.Constant) and said.value.value is None):
             continue
-        if any(k.arg == "op" for k in site.node.keywords):
+        op = next((k.value for k in site.node.keywords if k.arg == "op"), None)
+        if op is not None:
+            if not isinstance(said.value, ast.Constant) or isinstance(op, (ast.Constant, ast.Name)):
+                continue  # a function that hands on both: one of them may be None
             message = "average= and op= are both given: Horovod raises ValueError"
             yield safe(
                 facts,

@@ -12,6 +12,7 @@ from hvdkit.migrate.catalog.finding import manual
 from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.which_processes import Where, asks_for_process, where_runs
+from hvdkit.migrate.facts.programs.reached_code import run_alone
 from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.index.statements import block_of
 from hvdkit.migrate.plan import Finding
@@ -32,6 +33,8 @@ def check(facts: Facts) -> Iterator[Finding]:
     for site in called(facts, *COLLECTIVES):
         if any(keyword.arg in ("process_set", None) for keyword in site.node.keywords):
             continue
+        if run_alone(facts, site.names, site.node):
+            continue  # no program that reaches it is a job of several ranks
         where = where_runs(facts, site.names, site.node)
         if where is Where.ALL or _answered(facts, site.names, site.node):
             continue

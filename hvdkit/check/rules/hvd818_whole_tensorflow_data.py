@@ -9,12 +9,14 @@ from hvdkit.check.keras import keras_programs
 from hvdkit.migrate.catalog.finding import manual
 from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
+from hvdkit.migrate.facts.collectives.dependence import tests_above
 from hvdkit.migrate.facts.keras.model_calls import ModelCall, keras_calls
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.tensorflow.datasets import dataset_chains
 from hvdkit.migrate.facts.tensorflow.iterators import shuffles_apart
 from hvdkit.migrate.facts.tensorflow.own_shares import by_size, is_cut, is_own_part
+from hvdkit.migrate.facts.tensorflow.ways import Chain, operation
 from hvdkit.migrate.index.names import Binding, Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.values.binding_order import reaching
@@ -38,10 +40,21 @@ def _datasets(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Names, ast.
     """Pipelines that no rank takes its share of, and that give all ranks one order."""
     advice = "write .shard(hvd.size(), hvd.rank()) before its shuffle and batch"
     for drawn in dataset_chains(facts).training:
-        for chain in drawn.chains if drawn.names in program.files else ():
-            known = dataset_chains(facts).is_dataset(chain.source) and not chain.lost
-            if known and not is_cut(facts, chain) and not shuffles_apart(facts, chain):
+        if drawn.names in program.files and drawn.chains:
+            if all(_is_whole_pipeline(facts, chain) for chain in drawn.chains):
                 yield drawn.names, drawn.node, advice
+
+
+def _is_whole_pipeline(facts: Facts, chain: Chain) -> bool:
+    """Whether a pipeline certainly gives each rank all of the data, in one order.
+
+    What a generator of the program gives may be a share already, which it is told elsewhere.
+    """
+    source = chain.source.node
+    known = dataset_chains(facts).is_dataset(chain.source) and not chain.lost
+    if not known or not isinstance(source, ast.Call) or operation(source) == "from_generator":
+        return False
+    return not is_cut(facts, chain) and not shuffles_apart(facts, chain)
 
 
 def _arrays(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Names, ast.AST, str]]:
@@ -74,6 +87,9 @@ def _is_array(facts: Facts, names: Names, node: ast.expr | None, depth: int) -> 
     if not isinstance(node, ast.Name) or depth == MAX_STEPS:
         return False
     bound = reaching(names, node.id, node)
+    tests = [test for binding in bound for test in tests_above(names, binding.node)]
+    if any(rank_kinds(facts).inside(names, test) for test in tests):
+        return False  # some ranks have another
     given = [_given(binding) for binding in bound if binding.kind == "assign"]
     return (
         bool(given) and len(given) == len(bound) and all(_is_array(facts, names, g, depth + 1) for g in given)

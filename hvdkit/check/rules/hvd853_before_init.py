@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from hvdkit.check.horovod import COLLECTIVES, called, short
+from hvdkit.check.horovod import COLLECTIVES, called, calls_in, short
 from hvdkit.migrate.catalog.finding import manual
 from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
@@ -23,7 +23,12 @@ def check(facts: Facts) -> Iterator[Finding]:
         for site in called(facts, *QUESTIONS, *COLLECTIVES, "DistributedOptimizer")
         if not any(isinstance(parent, (ast.If, ast.IfExp)) for parent in site.names.ancestors(site.node))
     ]
-    starting = [program for program in programs_of(facts) if starting_sites(facts, program)]
+    # A program that asks whether Horovod is initialized may be started by what it imports.
+    starting = [
+        program
+        for program in programs_of(facts)
+        if starting_sites(facts, program) and not calls_in(facts, program, "is_initialized")
+    ]
     early = {site.node: site for program in starting for site in early_calls(facts, program, asked)}
     for site in early.values():
         message = f"{short(site)}() runs before hvd.init(): Horovod has not been initialized"

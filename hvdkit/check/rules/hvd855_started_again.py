@@ -11,6 +11,7 @@ from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.loaders import every_loader
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
+from hvdkit.migrate.facts.programs.reached_code import runs_in
 from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.values.arguments import given, keyword
@@ -22,17 +23,16 @@ SPAWNS = ("torch.multiprocessing.spawn", "torch.multiprocessing.start_processes"
 STARTS = tuple(f"{module}.{name}" for module in MODULES for name in ("Pool", "Process"))
 EXECUTOR = "concurrent.futures.ProcessPoolExecutor"
 IMPORTING = ("spawn", "forkserver")  # the ways to start a process that import the main module in it
-MAX_CALLERS = 6
 
 
 def check(facts: Facts) -> Iterator[Finding]:
     seen: set[ast.AST] = set()
     for program in programs(facts):
         inits = [site for site in called(facts, "init") if site.names in program.files]
-        if not any(_on_import(facts, site.names, site.node) for site in inits):
+        if not any(_on_import(facts, site.names, site.node, set()) for site in inits):
             continue
         for names, node in _importing_workers(facts, program):
-            if node not in seen:
+            if node not in seen and runs_in(facts, program, names, node):
                 seen.add(node)
                 message = (
                     "each worker process imports this script, and runs hvd.init() again as the same rank"
@@ -44,7 +44,7 @@ def check(facts: Facts) -> Iterator[Finding]:
                 yield manual("HVD855", names, node, message, advice)
 
 
-def _on_import(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> bool:
+def _on_import(facts: Facts, names: Names, node: ast.AST, seen: set[ast.AST]) -> bool:
     """Whether importing a file runs a node: it is in no function, nor under a test of __name__ or the process."""
     for parent in names.ancestors(node):
         if isinstance(parent, ast.If) and _asks_who_runs(names, parent.test):
@@ -52,8 +52,10 @@ def _on_import(facts: Facts, names: Names, node: ast.AST, depth: int = 0) -> boo
     function = names.function(node)
     if function is None:
         return True
-    sites = facts.flow.call_sites(names, function) if depth < MAX_CALLERS else []
-    return any(_on_import(facts, where, call, depth + 1) for where, call in sites)
+    if function in seen:
+        return False
+    seen.add(function)
+    return any(_on_import(facts, *site, seen) for site in facts.flow.call_sites(names, function))
 
 
 def _asks_who_runs(names: Names, test: ast.expr) -> bool:

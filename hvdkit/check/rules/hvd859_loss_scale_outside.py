@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hvdkit.check.keras import keras_files
+from hvdkit.check.horovod import mentioned
+from hvdkit.check.keras import KERAS_2, keras_programs
 from hvdkit.migrate.catalog.finding import manual
 from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
@@ -20,7 +21,9 @@ SCALES = (
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    files = keras_files(facts)
+    files = frozenset().union(
+        *(program.files for program in keras_programs(facts) if not mentioned(program, *KERAS_2))
+    )
     for site in facts.calls(*SCALES):
         inner = given(site.node, 0, "inner_optimizer")
         if (

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hvdkit.check.horovod import calls_in, mentioned
-from hvdkit.check.keras import keras_programs
+from hvdkit.check.keras import KERAS_2, keras_programs
 from hvdkit.files import read_text
 from hvdkit.migrate.catalog.finding import manual
 from hvdkit.migrate.catalog.rule import Keep, Rule
@@ -24,12 +24,12 @@ REQUIRED = re.compile(
     re.MULTILINE,
 )
 LISTS = ("requirements.txt", "requirements-gpu.txt", "environment.yml")
-LEGACY = ("TF_USE_LEGACY_KERAS", "tf_keras", "hvdkit.keras", "hvdkit.tensorflow")
+OURS = ("hvdkit.keras", "hvdkit.tensorflow")
 
 
 def check(facts: Facts) -> Iterator[Finding]:
     for program in keras_programs(facts):
-        if mentioned(program, *LEGACY) or not _is_keras_3(facts, program):
+        if mentioned(program, *KERAS_2, *OURS) or not _is_keras_3(facts, program):
             continue
         for site in calls_in(facts, program, "DistributedOptimizer"):
             message = "this is Keras 3, which never calls Horovod's reduction: no gradient is averaged"

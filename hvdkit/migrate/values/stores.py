@@ -1,7 +1,8 @@
 """What `x.key = value` and `x["key"] = value` leave behind, found again by what x is.
 
-Every store of a key is asked once which objects it may be on. Two instances of one class, or of classes
-with a common base in the project, count as the same thing.
+Every store of a key is asked once which objects it may be on. Two instances of one class count as the same
+thing, and so do those of a class and of one that inherits from it; those of two classes that inherit from a
+third do not.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ from hvdkit.migrate.values.flow_questions import Asking
 from hvdkit.migrate.values.memo import Memo
 from hvdkit.migrate.values.value import Value
 
-Thing = Union[Value, ast.AST]  # a value, or the class of an object
+# A value; the class of an object; or a class and all that inherit from it.
+Thing = Union[Value, ast.AST, tuple[str, ast.AST]]
+
+BELOW = "below"
 
 
 class Stores:
@@ -67,17 +71,23 @@ class Stores:
         return frozenset()
 
     def _ask_store(self, key: str, names: Names, target: ast.expr, binding: Binding) -> frozenset[Value]:
-        for thing in self._things(self._flow.values(names, target)):
+        for thing in self._things(self._flow.values(names, target), stored=True):
             if binding not in self._table[key, thing]:
                 self._table[key, thing][binding] = names
                 self._memo.grown(("stored", key, thing))
         return frozenset()
 
-    def _things(self, values: Iterable[Value]) -> set[Thing]:
+    def _things(self, values: Iterable[Value], stored: bool = False) -> set[Thing]:
+        """What a store is on; or else what holds the stores that objects may have.
+
+        An object has those on itself as its class or one above it, and those on itself as one below.
+        """
         found: set[Thing] = set()
         for value in values:
             if value.kind == "object":
-                found.update(owner for _, owner in self._flow.classes(value))
+                lineage = [owner for _, owner in self._flow.classes(value)]
+                found.update(lineage[:1] if stored else lineage)
+                found.update((BELOW, owner) for owner in (lineage if stored else lineage[:1]))
             elif value.kind == "module":
                 found.add(value.node)  # under whichever name it is imported
             else:

@@ -250,7 +250,9 @@ def _uses_horovod(facts: Facts, names: Names, part: object) -> bool:
     waiting = [(names, node) for node in nodes if isinstance(node, ast.AST)]
     for where, node in waiting:  # grows
         for call in (inner for inner in ast.walk(node) if isinstance(inner, ast.Call)):
-            if any(name.startswith(("horovod.", "hvdkit.")) for name in facts.flow.qualified(where, call.func)):
+            if any(
+                name.startswith(("horovod.", "hvdkit.")) for name in facts.flow.qualified(where, call.func)
+            ):
                 return True
             waiting += [own for own in facts.flow.functions(where, call) if own not in waiting]
     return False

@@ -16,6 +16,7 @@ from hvdkit.job.machine import Machine
 from hvdkit.job.operators import is_short
 from hvdkit.job.options import OPTIONS
 from hvdkit.job.randomness import STATE, draw, draw_numbers, draw_order, state_key
+from hvdkit.job.record import Stepped
 from hvdkit.job.terms import Term
 from hvdkit.job.training import (
     AVERAGES,
@@ -23,6 +24,7 @@ from hvdkit.job.training import (
     backward,
     change_by,
     copied,
+    is_averaged_by_another,
     is_of_optimizer,
     meet,
     move,
@@ -223,6 +225,9 @@ def _step(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Va
         if machine.read((term, AVERAGES)) is machine.terms.true:
             meet(machine, "gradients", site)
             break
+    else:
+        if is_averaged_by_another(machine, holder):
+            machine.record.stepped.append(Stepped(machine.place(site), machine.active))
     if holder.kind == "made" and holder.parts[0] == "scheduler":
         change_by(machine, given.get(0) or machine.terms.none, site)
     return machine.site("call", site, holder)

@@ -140,6 +140,14 @@ class Moved:
 
 
 @dataclass(frozen=True)
+class Stepped:
+    """A step of an optimizer that averages nothing, with parameters that another one averages."""
+
+    place: Place
+    active: Value
+
+
+@dataclass(frozen=True)
 class Read:
     """A file that is read. active: the condition under which each process reads it."""
 
@@ -167,6 +175,7 @@ class Record:
     passes: list[Pass] = field(default_factory=list)
     settings: list[Setting] = field(default_factory=list)
     moved: list[Moved] = field(default_factory=list)
+    stepped: list[Stepped] = field(default_factory=list)
     read: list[Read] = field(default_factory=list)
     met: list[Met] = field(default_factory=list)
     trained: list[Value] = field(default_factory=list)  # the losses of all backward passes

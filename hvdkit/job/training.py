@@ -224,6 +224,14 @@ def average_by(machine: Machine, optimizer: Value) -> None:
                 machine.write((part, HOOKED), machine.terms.true)
 
 
+def is_averaged_by_another(machine: Machine, optimizer: Term) -> bool:
+    """Whether an optimizer that averages nothing has parameters with the hooks of one that does."""
+    if optimizer.kind != "made" or optimizer.parts[0] != "optimizer":
+        return False
+    given = {*columns(machine.read((optimizer, "params")) or machine.terms.none)}
+    return any((part, HOOKED) in machine.store.values for term in given for part in parts(machine, term))
+
+
 def move(machine: Machine, model: Term, to: Value, site: ast.AST) -> None:
     """A model is moved, to where it is not yet: hooks of its parameters are lost."""
     if model.kind not in ("object", "made"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from textwrap import dedent
 
+from hvdkit.conditions.hooks import stepped_past
 from hvdkit.conditions.meetings import unmet
 from hvdkit.conditions.objection import Objection
 from hvdkit.conditions.orders import same_orders
@@ -79,3 +80,8 @@ def orders(text: str) -> list[int]:
 def meetings(text: str) -> list[int]:
     """Where not all ranks come to a collective."""
     return lines([*unmet(record(text))])
+
+
+def steps(text: str) -> list[int]:
+    """Where an optimizer steps beside the one that averages."""
+    return lines([*stepped_past(record(text))])

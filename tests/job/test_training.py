@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from paper import DATA, EPOCHS, TRAINING, meetings, orders, shares, weights
+from paper import DATA, EPOCHS, TRAINING, meetings, orders, shares, steps, weights, writers
 
 SPLIT = DATA + "{}train, held_out = random_split(data, [48, 16]{})\n"
 SPLIT_ALIKE = {
@@ -153,3 +153,27 @@ def test_collectives_meet(name: str) -> None:
 @pytest.mark.parametrize("name", UNMET)
 def test_collectives_do_not_meet(name: str) -> None:
     assert meetings(UNMET[name])
+
+
+def test_an_optimizer_beside_the_wrapped_one() -> None:
+    above = DATA + TRAINING
+    again = above + "optimizer = torch.optim.Adam(model.parameters())\n"
+    assert steps(above + EPOCHS) == []
+    assert steps(again + EPOCHS) == [again.count("\n") + EPOCHS.count("\n")]
+
+
+def test_a_method_of_what_is_not_followed() -> None:
+    text = """
+        import unknown
+
+        class Base:
+            def end(self):
+                pass
+
+        class Model(Base):
+            def end(self):
+                super().end()
+
+        Model.end(unknown.model)
+        """
+    assert writers(text) == []

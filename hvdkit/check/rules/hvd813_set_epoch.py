@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from hvdkit.check.horovod import horovod_files
+from hvdkit.check.horovod import horovod_files, programs
+from hvdkit.check.paper import objected
+from hvdkit.conditions.orders import same_orders
 from hvdkit.migrate import edits
 from hvdkit.migrate.catalog.finding import manual, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
@@ -21,6 +23,19 @@ from hvdkit.migrate.values.spelling import spelled
 
 
 def check(facts: Facts) -> Iterator[Finding]:
+    found = [*_never_told(facts)]
+    yield from found
+    seen = {finding.place.path for finding in found}
+    for program in programs(facts):
+        for names, node, message in objected(facts, program, same_orders):
+            if names.source.path not in seen:
+                seen.add(names.source.path)
+                advice = "call set_epoch() with the epoch's number before each pass over the loader"
+                yield manual("HVD813", names, node, message, advice)
+
+
+def _never_told(facts: Facts) -> Iterator[Finding]:
+    """The loops over epochs in which no sampler, or only one number, hears of them."""
     files = horovod_files(facts)
     for loader in every_loader(facts):
         if loader.names not in files or not _has_sampler(facts, loader) or in_order(facts, loader):

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from hvdkit.check.horovod import WRAPPED, argument, called, discarded, target, wraps
+from hvdkit.check.horovod import WRAPPED, argument, called, discarded, programs, target, wraps
 from hvdkit.check.order import always_before
+from hvdkit.check.paper import objected
+from hvdkit.conditions.hooks import stepped_past
 from hvdkit.migrate.catalog.finding import manual, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
@@ -18,7 +20,7 @@ MESSAGE = "hvd.DistributedOptimizer() returns a new optimizer, which is discarde
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    lost = set()
+    lost: set[ast.Call] = set()
     for site in called(facts, "DistributedOptimizer"):
         statement = discarded(site.names, site.node)
         given = argument(site.node, 0, "optimizer")
@@ -31,6 +33,13 @@ def check(facts: Facts) -> Iterator[Finding]:
         else:
             advice = "assign it, and step with it"
             yield manual("HVD833", site.names, site.node, MESSAGE, advice)
+    yield from _aside(facts, lost)
+
+
+def _aside(facts: Facts, lost: set[ast.Call]) -> Iterator[Finding]:
+    """The steps of an optimizer beside the wrapped one. lost: the wrappers that nothing keeps."""
+    advice = "call step() and zero_grad() on what hvd.DistributedOptimizer() returned"
+    seen: set[ast.AST] = set()
     for step in step_calls(facts).steps:
         values = facts.flow.values(step.names, step.target)
         if any(value.name in WRAPPED for value in values):
@@ -40,8 +49,13 @@ def check(facts: Facts) -> Iterator[Finding]:
                 continue
             if always_before(step.names, wrap.node, step.call):
                 message = "this is torch's optimizer: the one that Horovod created from it never steps"
-                advice = "call step() and zero_grad() on what hvd.DistributedOptimizer() returned"
+                seen.add(step.call)
                 yield manual("HVD833", step.names, step.call, message, advice)
+    for program in programs(facts):
+        for names, node, message in objected(facts, program, stepped_past):
+            if node not in seen:
+                seen.add(node)
+                yield manual("HVD833", names, node, message, advice)
 
 
 def _assign(names: Names, statement: ast.Expr, text: str) -> Edit:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from hvdkit.check.horovod import BROADCASTS, Wrapped, calls_in, mentioned, programs, target, wraps
+from hvdkit.check.paper import objected
+from hvdkit.conditions.weights import unlike_weights
 from hvdkit.migrate import edits
-from hvdkit.migrate.catalog.finding import safe
+from hvdkit.migrate.catalog.finding import manual, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.training_loaders import seeds
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
+from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.plan import Edit, Finding
 
 # What gives every rank the same weights without a broadcast, or may.
@@ -27,17 +31,29 @@ LOADS = (
 
 
 def check(facts: Facts) -> Iterator[Finding]:
+    seen: set[ast.AST] = set()
     for program in programs(facts):
-        if calls_in(facts, program, *BROADCASTS, "broadcast_async_", "broadcast_async"):
-            continue
-        if mentioned(program, *LOADS) or any(not by_rank for _, _, by_rank in seeds(facts, program)):
-            continue
-        for wrap in wraps(facts):
-            if wrap.names in program.files and wrap.optimizers & {
-                o.value for o in averaging_optimizers(facts)
-            }:
-                message = "no broadcast, no common seed: the ranks start from different weights and never synchronize"
-                yield safe(facts, "HVD836", wrap.names, wrap.node, message, _broadcast, facts, wrap)
+        found = [*_never_broadcast(facts, program)]
+        yield from found
+        for names, node, message in () if found else objected(facts, program, unlike_weights):
+            if node not in seen:
+                seen.add(node)
+                advice = "call hvd.broadcast_parameters(model.state_dict(), root_rank=0) below, on every rank"
+                yield manual("HVD836", names, node, message, advice)
+
+
+def _never_broadcast(facts: Facts, program: ProgramFacts) -> Iterator[Finding]:
+    """The optimizers of a program that nowhere makes weights the same."""
+    if calls_in(facts, program, *BROADCASTS, "broadcast_async_", "broadcast_async"):
+        return
+    if mentioned(program, *LOADS) or any(not by_rank for _, _, by_rank in seeds(facts, program)):
+        return
+    for wrap in wraps(facts):
+        if wrap.names in program.files and wrap.optimizers & {o.value for o in averaging_optimizers(facts)}:
+            message = (
+                "no broadcast, no common seed: the ranks start from different weights and never synchronize"
+            )
+            yield safe(facts, "HVD836", wrap.names, wrap.node, message, _broadcast, facts, wrap)
 
 
 def _broadcast(facts: Facts, wrap: Wrapped) -> Edit:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from hvdkit.check.horovod import programs
 from hvdkit.check.keras import keras_files
+from hvdkit.check.paper import objected
+from hvdkit.conditions.settings import unlike_settings
 from hvdkit.migrate.catalog.finding import manual
 from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
@@ -16,6 +19,13 @@ RATES = ("learning_rate", "lr")
 
 
 def check(facts: Facts) -> Iterator[Finding]:
+    seen: set[ast.AST] = set()
+    for program in programs(facts):
+        for names, node, message in objected(facts, program, unlike_settings):
+            if node not in seen:
+                seen.add(node)
+                advice = "decide it by what hvd.allreduce() or hvd.broadcast_object() returns, on every rank"
+                yield manual("HVD843", names, node, message, advice)
     files = keras_files(facts)
     for names in facts.files:
         for name in RATES if names in files else ():

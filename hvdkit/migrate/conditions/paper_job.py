@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Callable
 
 from hvdkit.conditions.as_written import compiled_by_xla, divided_to_zero, read_too_early
-from hvdkit.conditions.hooks import moved_late
+from hvdkit.conditions.hooks import moved_late, stepped_past
 from hvdkit.conditions.meetings import unmet
 from hvdkit.conditions.objection import Objection
 from hvdkit.conditions.orders import same_orders
@@ -37,7 +37,7 @@ OBJECTING: dict[str, tuple[Objecting, ...]] = {
     "training data is sharded by rank": (unlike_shares, divided_to_zero),
     "each epoch has a different order": (same_orders,),
     "ranks start from the same weights": (unlike_weights,),
-    "every optimizer averages gradients": (moved_late,),
+    "every optimizer averages gradients": (moved_late, stepped_past),
     "files are written by rank 0 only": (several_writers, unlike_names),
     MEET: (unmet,),
     SETTINGS: (unlike_settings,),

@@ -1,4 +1,4 @@
-"""Every optimizer averages gradients: the parameters keep their hooks, and no other optimizer steps with them."""
+"""Every optimizer averages gradients: parameters keep their hooks, and no other optimizer steps with them."""
 
 from __future__ import annotations
 

@@ -138,7 +138,8 @@ def test_a_method_whose_object_a_library_gives_it() -> None:
 
 
 def test_rank_0_alone_runs_what_is_decorated_so() -> None:
-    text = "from pytorch_lightning.utilities import rank_zero_only\n@rank_zero_only\ndef save():\n    SAVE\nsave()\n"
+    text = "from pytorch_lightning.utilities import rank_zero_only\n"
+    text += "@rank_zero_only\ndef save():\n    SAVE\nsave()\n"
     assert writers(program(text)) == []
 
 

@@ -21,7 +21,7 @@ from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Edit, Finding
 
 ADVICE = (
-    "let each rank draw its own batches: add hvd.rank() to the seed of what is drawn at random, or take "
+    "let each rank draw its own batches: add hvd.rank() to a seed that is set below every split of the data, or take "
     "every hvd.size()-th batch from the hvd.rank()-th on"
 )
 

@@ -9,7 +9,7 @@ def play(environment, net):
     return torch.stack(states)
 
 
-# hvdkit: TODO[HVD304] let each rank draw its own batches: add hvd.rank() to the seed of what is drawn at random, or take every hvd.size()-th batch from the hvd.rank()-th on
+# hvdkit: TODO[HVD304] let each rank draw its own batches: add hvd.rank() to a seed that is set below every split of the data, or take every hvd.size()-th batch from the hvd.rank()-th on
 for step in range(100):
     states = play(environment, net)
     net(states).mean().backward()

@@ -24,7 +24,7 @@ from hvdkit.check.horovod import programs
 from hvdkit.check.rules import all_rules
 from hvdkit.migrate.facts import Facts, Options
 from hvdkit.migrate.plan import WAITING, Applicability, Plan
-from hvdkit.migrate.project.opening import open_project
+from hvdkit.source.project.opening import open_project
 
 
 @dataclass(frozen=True)

@@ -258,7 +258,7 @@ class Fuzz:
 
     def _nodes(self, number: int) -> None:
         from hvdkit.errors import HvdkitError
-        from hvdkit.launch.hosts import read_nodes
+        from hvdkit.hosts.lists import read_nodes
 
         chance = self.chance("nodes", number)
         text = mutated(_NODES, chance, [_NODES, *self.programs[:5]])
@@ -336,7 +336,7 @@ class Fuzz:
         from hvdkit.bootstrap.control import listen
         from hvdkit.bootstrap.messages import CHALLENGE, JOB, PATH, PROOF, Line
         from hvdkit.bootstrap.secret import Secret
-        from hvdkit.launch.hosts import Host
+        from hvdkit.hosts.lists import Host
 
         if not hasattr(self, "server"):
             board = Board((Host("127.0.0.1", 1), Host("127.0.0.2", 1)), 1e9)

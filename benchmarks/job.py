@@ -19,7 +19,7 @@ from pathlib import Path
 
 from hvdkit.job.run import CannotFollow, run
 from hvdkit.job.store import Module
-from hvdkit.migrate.read.room import roomy
+from hvdkit.source.read.room import roomy
 
 TURNS = 5
 

@@ -32,7 +32,7 @@ from typing import Callable
 
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
-from hvdkit.migrate.project.opening import python_files
+from hvdkit.source.project.opening import python_files
 
 SAMPLE, SAMPLES = 5_000, 5  # lines of a sample, and how many are taken
 

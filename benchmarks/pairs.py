@@ -33,7 +33,7 @@ from hvdkit.check.horovod import called
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Facts, Options
 from hvdkit.migrate.plan import Plan, Program, Reported, State
-from hvdkit.migrate.project.opening import open_project
+from hvdkit.source.project.opening import open_project
 
 
 @dataclass(frozen=True)

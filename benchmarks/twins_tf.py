@@ -25,13 +25,13 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from hvdkit.observe.records import TO_END, Run
 from hvdkit.verify import tensorflow
 from hvdkit.verify.detect import Launcher, Start
 from hvdkit.verify.failures import failed
 from hvdkit.verify.hook.settings import Settings
 from hvdkit.verify.invariants import beside_twins, check_invariants
 from hvdkit.verify.placement import HOROVOD
-from hvdkit.verify.records import TO_END, Run
 from hvdkit.verify.runner import HangError, RunError
 from hvdkit.verify.scene import Request, Scene
 from hvdkit.verify.tolerance import tolerance_for

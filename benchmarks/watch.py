@@ -29,7 +29,7 @@ def train(steps: int) -> None:
 
         prepare(Path(name))
         os.environ[VARIABLE] = name
-        from hvdkit.sync.start import start
+        from hvdkit.watch.start import start
 
         spent = {"watched": 0.0, "alone": 0.0}
         passed = dict(spent)

@@ -13,7 +13,8 @@ from functools import cache
 from pathlib import Path
 
 import hvdkit
-from hvdkit.migrate.plan import Finding, Place
+from hvdkit.migrate.plan import Finding
+from hvdkit.source.edits import Place
 
 ROOT = Path(hvdkit.__file__).parent
 PAGE = ROOT.parent / "docs" / "architecture.md"

@@ -111,7 +111,7 @@ def test_no_name_ends_a_command(tmp_path: Path, encoding: str) -> None:
 # may be a pipe, a lock, and the user's key.
 BY_THEMSELVES = {
     "migrate/catalog/rule_files.py",
-    "migrate/project/opening.py",
+    "source/project/opening.py",
     "explain/command.py",
     "migrate/write/undo.py",
     "migrate/write/seal.py",
@@ -130,7 +130,7 @@ def test_projects_are_read_in_one_way() -> None:
     """What reads a project asks read_file, which waits for nothing and has a bound."""
     root = Path(hvdkit.__file__).parent
     found = set()
-    for package in ("migrate", "check", "start", "docker", "explain", "timeline"):
+    for package in ("source", "migrate", "check", "start", "docker", "explain", "timeline"):
         for path in (root / package).rglob("*.py"):
             if opens(ast.parse(path.read_bytes())):
                 found.add(path.relative_to(root).as_posix())

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from hvdkit.errors import HvdkitError
-from hvdkit.migrate.read.notebook import parse_notebook
-from hvdkit.notebook import magics, main
+from hvdkit.notebook import main
+from hvdkit.source.notebook import magics
+from hvdkit.source.read.notebook import parse_notebook
 from tests.docker.golden import PROJECTS
 
 NOTEBOOK = PROJECTS / "notebook" / "train.ipynb"

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch.optim import Optimizer
 
-from hvdkit.verify.hook.steps import around_steps
+from hvdkit.observe.steps import around_steps
 
 WARM_UP = 5  # steps that are left out: libraries are loaded, buffers made
 _PROFILED = 3  # steps after the measured ones, in which each gradient is timed

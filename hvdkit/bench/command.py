@@ -10,8 +10,8 @@ from hvdkit import interpreter, reports
 from hvdkit.arguments import CommandParser, parsed
 from hvdkit.bench import targets
 from hvdkit.errors import UsageError
+from hvdkit.hosts.lists import HostList
 from hvdkit.launch import options
-from hvdkit.launch.hosts import HostList
 from hvdkit.verify.options import split_arguments
 
 if TYPE_CHECKING:

@@ -12,13 +12,15 @@ from pathlib import Path
 from hvdkit import interpreter
 from hvdkit.arguments import RANKS
 from hvdkit.bench.recorded import Recorded, find
-from hvdkit.doctor.session import Examination, Report, examine
 from hvdkit.errors import HvdkitError, UsageError
-from hvdkit.launch import environment, hosts, job, preflight
+from hvdkit.examination.session import Examination, Report, examine
+from hvdkit.hosts import environment
+from hvdkit.hosts import lists as hosts
+from hvdkit.hosts.lists import Host, HostList, enough
+from hvdkit.hosts.ssh import Ssh
+from hvdkit.launch import job, preflight
 from hvdkit.launch.allocation import hosts_of_allocation
 from hvdkit.launch.horovodrun import Start, find_horovodrun
-from hvdkit.launch.hosts import Host, HostList, enough
-from hvdkit.launch.ssh import Ssh
 from hvdkit.launch.tuned import Setting
 
 THREADS = "OMP_NUM_THREADS"

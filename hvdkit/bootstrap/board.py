@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from hvdkit.bootstrap import messages
 from hvdkit.bootstrap.messages import MalformedError, Message
-from hvdkit.launch.hosts import Host
+from hvdkit.hosts.lists import Host
 
 # A node says something every second. One that says nothing for so long is taken for lost: longer than a
 # short stall of a network or a busy machine, shorter than a person waits.

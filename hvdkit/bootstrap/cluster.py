@@ -14,7 +14,7 @@ from hvdkit.bootstrap.errors import JobFailedError, LaunchEnvironmentError, Node
 from hvdkit.bootstrap.launchers import is_connected, read_launches
 from hvdkit.bootstrap.link import Job
 from hvdkit.errors import HvdkitError
-from hvdkit.launch.hosts import HostList, parse_nodes, read_nodes
+from hvdkit.hosts.lists import HostList, parse_nodes, read_nodes
 
 CONTROL_PORT = 9988
 _FAILED, _COULD_NOT_START = 1, 2

@@ -15,7 +15,7 @@ from hvdkit.bootstrap.board import SILENCE_SECONDS, Board, Failure
 from hvdkit.bootstrap.errors import JobFailedError, MeetingError
 from hvdkit.bootstrap.messages import Line, Message, OtherJobError, SecretError
 from hvdkit.bootstrap.secret import Secret
-from hvdkit.launch.hosts import HostList
+from hvdkit.hosts.lists import HostList
 
 _LOOK_SECONDS = 0.1
 _FAREWELL_SECONDS = 3.0

@@ -19,8 +19,8 @@ from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.tensorflow.datasets import dataset_chains
 from hvdkit.migrate.facts.tensorflow.own_shares import is_cut
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Names
 
 # Libraries whose functions give what they make of their arguments, and ask no other rank.
 ALONE = ("torch.", "torchvision.", "timm.", "numpy.", "math.", "sklearn.", "tensorflow.", "keras.")

@@ -20,13 +20,13 @@ from hvdkit.migrate.config import chosen
 from hvdkit.migrate.engine import passes, unopened, unreadable
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import FilePlan, Plan
-from hvdkit.migrate.project.files import Reader
-from hvdkit.migrate.project.opening import open_project
-from hvdkit.migrate.read.room import roomy
 from hvdkit.migrate.report.places import add_reports, put_reports, talk
 from hvdkit.migrate.write.apply import check_tree, root_of
 from hvdkit.migrate.write.reports import add_gate, undo_last, write_in_place
 from hvdkit.printable import one_line
+from hvdkit.source.project.files import Reader
+from hvdkit.source.project.opening import open_project
+from hvdkit.source.read.room import roomy
 
 EXAMPLES = """\
 hvdkit check train.py            what is wrong, why, and what to write instead

@@ -10,9 +10,9 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import given
+from hvdkit.source.index.names import Names
 
 RANKS = frozenset(("rank", "local_rank"))
 # Functions of numbers that give numbers.

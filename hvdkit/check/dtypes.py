@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import keyword
+from hvdkit.source.index.names import Names
 
 INTEGERS = frozenset(
     f"torch.{name}" for name in ("int", "int32", "int64", "long", "short", "int16", "int8", "uint8")

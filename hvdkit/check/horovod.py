@@ -21,10 +21,10 @@ from hvdkit.migrate.facts.optimizers.horovod_wraps import wrapped_models as wrap
 from hvdkit.migrate.facts.optimizers.horovod_wraps import wraps as wraps
 from hvdkit.migrate.facts.optimizers.step_calls import step_calls
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
-from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import keyword, unpacks
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import FUNCTIONS, Names
 
 # Every rank has to come to each of these, in the same order.
 COLLECTIVES = (

@@ -9,8 +9,8 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.facts import Site
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values import vocabulary as words
+from hvdkit.source.index.names import Names
 
 KERAS = ("tensorflow.keras", "keras", "tensorflow.python.keras", "tf_keras")
 # What is only there where Keras 2 is: its package, the switch that asks for it, what Keras 3 has no more.

@@ -10,9 +10,9 @@ from hvdkit.migrate.facts.collectives.dependence import Dependence, from_callers
 from hvdkit.migrate.facts.data.loaders import every_loader
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import given, keyword
 from hvdkit.migrate.values.binding_order import held_at
+from hvdkit.source.index.names import Names
 
 # What gives its argument's elements, each once.
 HANDS_ON = frozenset(("enumerate", "iter", "list", "reversed", "sorted", "tqdm", "tuple"))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from hvdkit.migrate.index import statements
-from hvdkit.migrate.index.names import FUNCTIONS, Names
+from hvdkit.source.index import statements
+from hvdkit.source.index.names import FUNCTIONS, Names
 
 
 def block_of(names: Names, node: ast.AST) -> list[ast.stmt]:

@@ -13,7 +13,7 @@ from hvdkit.migrate.facts.data.random_splits import seeded_alike
 from hvdkit.migrate.facts.facts import Site
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.tensorflow.datasets import dataset_chains, disorder
-from hvdkit.migrate.index.names import Names
+from hvdkit.source.index.names import Names
 
 
 def picked_apart(facts: Facts, program: ProgramFacts) -> tuple[list[Site], list[tuple[Names, ast.AST]]]:

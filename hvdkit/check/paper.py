@@ -11,7 +11,7 @@ from hvdkit.job.record import Place, Record
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.programs.paper_runs import record_of
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
-from hvdkit.migrate.index.names import Names
+from hvdkit.source.index.names import Names
 
 
 def objected(

@@ -13,8 +13,8 @@ from hvdkit.errors import HvdkitError
 from hvdkit.migrate.catalog.rule import Last, Rule
 from hvdkit.migrate.engine.checking import RuleFailed, checked
 from hvdkit.migrate.facts import Facts, Options
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
+from hvdkit.source.index.names import Names
 
 # A comment of hvdkit's own, with the ids of rules in brackets or for every rule, and flake8's with ids.
 _IGNORE = re.compile(r"#\s*hvdkit:\s*ignore\b(?:\[(?P<ids>[^\]]*)\])?", re.IGNORECASE)

@@ -15,11 +15,11 @@ from hvdkit.migrate.facts.keras.gradients import is_distributed
 from hvdkit.migrate.facts.keras.model_calls import ModelCall, given_optimizer, keras_calls, takes_default
 from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import given, keyword
 from hvdkit.migrate.values.binding_order import last_binding
 from hvdkit.migrate.values.value import Value
 from hvdkit.migrate.values.vocabulary import HOROVOD_TENSORFLOW
+from hvdkit.source.index.names import Names
 
 # What reduces gradients by other means.
 OTHERWISE = ("allreduce", "mpi4py", "tf.distribute", "tensorflow.distribute", "byteps")

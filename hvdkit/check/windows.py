@@ -15,9 +15,9 @@ from hvdkit.migrate.facts.models.step_groups import Step
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.step_calls import step_calls
 from hvdkit.migrate.facts.optimizers.written_optimizers import plain_target
-from hvdkit.migrate.index.names import FUNCTIONS, Names
-from hvdkit.migrate.index.statements import statements_above
-from hvdkit.migrate.plan import Edit
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import FUNCTIONS, Names
+from hvdkit.source.index.statements import statements_above
 
 MAX_CALLS = 4
 

@@ -9,7 +9,7 @@ import shlex
 from hvdkit.docker.job import PROJECT, Job
 from hvdkit.docker.left_out import LEFT_OUT
 from hvdkit.docker.requirements import Requirements
-from hvdkit.notebook import making
+from hvdkit.source.notebook import making
 
 REQUIREMENTS = "docker-requirements.txt"
 # What means something in a .dockerignore, or ends its line; "?" there is any character.

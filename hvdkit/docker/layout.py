@@ -8,8 +8,8 @@ from pathlib import Path
 
 from hvdkit.docker.script import Script
 from hvdkit.files import is_inside
-from hvdkit.migrate.index.names import Names
-from hvdkit.notebook import NOTEBOOK, program_beside
+from hvdkit.source.index.names import Names
+from hvdkit.source.notebook import NOTEBOOK, program_beside
 
 _ROOTS = (".", "src")  # of a project, where a package that is imported from elsewhere in it may lie
 

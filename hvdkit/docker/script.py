@@ -12,13 +12,13 @@ from hvdkit.launch.preflight import UnfinishedError, refuse_unfinished
 from hvdkit.migrate.engine import make_plan, run_pass
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.facts.programs.programs import programs_of
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Reported
-from hvdkit.migrate.project.files import Project
-from hvdkit.migrate.read.room import roomy
-from hvdkit.notebook import magics
 from hvdkit.printable import counted
 from hvdkit.shell import word
+from hvdkit.source.index.names import Names
+from hvdkit.source.notebook import magics
+from hvdkit.source.project.files import Project
+from hvdkit.source.read.room import roomy
 
 _HOROVOD = ("horovod", "tf-horovod")
 _TENSORFLOW = ("tensorflow", "horovod.tensorflow", "horovod.keras", "hvdkit.tensorflow")

@@ -8,7 +8,7 @@ from pathlib import Path
 from hvdkit.credentials import masked
 from hvdkit.docker.requirements import Requirements
 from hvdkit.files import is_inside, read_text
-from hvdkit.migrate.project.texts import files_in
+from hvdkit.source.project.texts import files_in
 
 # Where a project says what it needs and where from, besides what was read for the image. Programs read none.
 _LISTS = (

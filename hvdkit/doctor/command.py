@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 from hvdkit import interpreter, reports
 from hvdkit.arguments import CommandParser, parsed
-from hvdkit.doctor.checks import CHECKS
-from hvdkit.doctor.finding import Level
 from hvdkit.errors import HvdkitError, UsageError
-from hvdkit.launch import hosts
-from hvdkit.launch.ssh import Ssh
+from hvdkit.examination.checks import CHECKS
+from hvdkit.examination.finding import Level
+from hvdkit.hosts import lists as hosts
+from hvdkit.hosts.ssh import Ssh
 
 if TYPE_CHECKING:
     from hvdkit.doctor.allreduce import Measured
-    from hvdkit.doctor.session import Examination, Report
+    from hvdkit.examination.session import Examination, Report
 
 EXAMPLES = """\
 hvdkit doctor                                 this machine
@@ -69,7 +69,7 @@ def main(argv: list[str]) -> int:
         print("\n".join(f"{check.id:<{width}}  {check.title}" for check in CHECKS.values()))
         return 0
     from hvdkit.doctor import in_job
-    from hvdkit.doctor.session import Examination, examine
+    from hvdkit.examination.session import Examination, examine
 
     named = hosts.from_options(asked)
     wanted = Examination(
@@ -91,9 +91,10 @@ def main(argv: list[str]) -> int:
 def _measure(report: Report, wanted: Examination) -> list[Measured]:
     """In a job over the hosts that were examined; nothing where an error stands in its way."""
     from hvdkit.doctor import allreduce
-    from hvdkit.launch import environment, job, preflight
+    from hvdkit.hosts import environment
+    from hvdkit.hosts.lists import Host, HostList
+    from hvdkit.launch import job, preflight
     from hvdkit.launch.horovodrun import Start
-    from hvdkit.launch.hosts import Host, HostList
     from hvdkit.launch.screen import Screen
 
     if any(finding.level is Level.ERROR for finding in report.findings):
@@ -116,7 +117,7 @@ def _measure(report: Report, wanted: Examination) -> list[Measured]:
 
 def _tell(report: Report, speed: list[Measured], asked: argparse.Namespace) -> int:
     from hvdkit.doctor.allreduce import table
-    from hvdkit.doctor.report import as_json, print_report
+    from hvdkit.examination.report import as_json, print_report
 
     if asked.json is not None:
         reports.put_json(asked.json, {**as_json(report), "allreduce": [asdict(each) for each in speed]})

@@ -1,6 +1,6 @@
 """The doctor inside a job that mpirun or srun started: hosts are examined without ssh, by mpi4py.
 
-One rank of each host is its doctor. Ranks find out by MPI what `hvdkit.doctor.session` finds out by ssh.
+One rank of each host is its doctor. Ranks find out by MPI what `hvdkit.examination.session` finds out by ssh.
 """
 
 from __future__ import annotations
@@ -9,12 +9,13 @@ import socket
 from collections.abc import Mapping
 from importlib import import_module
 
-from hvdkit.doctor import allreduce, meeting
-from hvdkit.doctor.check import Request
-from hvdkit.doctor.checks import CHECKS
-from hvdkit.doctor.gather import gather, gathering
-from hvdkit.doctor.judge import judge
-from hvdkit.doctor.session import Examination, Report
+from hvdkit.doctor import allreduce
+from hvdkit.examination import meeting
+from hvdkit.examination.check import Request
+from hvdkit.examination.checks import CHECKS
+from hvdkit.examination.gather import gather, gathering
+from hvdkit.examination.judge import judge
+from hvdkit.examination.session import Examination, Report
 
 _SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 

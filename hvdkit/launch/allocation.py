@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from hvdkit.errors import UsageError
-from hvdkit.launch.hosts import Host, HostList, parse_hosts
+from hvdkit.hosts.lists import Host, HostList, parse_hosts
 
 _PART = re.compile(r"(?:[^,\[]|\[[^\]]*\])+")
 _REPEATED = re.compile(r"(\d+)(?:\(x(\d+)\))?")

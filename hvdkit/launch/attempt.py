@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hvdkit.doctor.session import Examination, Report, examine
+from hvdkit.examination.session import Examination, Report, examine
+from hvdkit.hosts.lists import HostList
 from hvdkit.launch import foreign, job, preflight
 from hvdkit.launch.horovodrun import Start
-from hvdkit.launch.hosts import HostList
 from hvdkit.launch.job import Outcome
 from hvdkit.launch.screen import Screen
 from hvdkit.launch.watch import Watch

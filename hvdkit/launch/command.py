@@ -10,11 +10,13 @@ from pathlib import Path
 from hvdkit.arguments import RANKS, CommandParser, parsed
 from hvdkit.earlier import is_timeline
 from hvdkit.errors import UsageError
-from hvdkit.launch import environment, hosts, interfaces, options
+from hvdkit.hosts import environment, interfaces
+from hvdkit.hosts import lists as hosts
+from hvdkit.hosts.lists import Host, HostList
+from hvdkit.hosts.ssh import Ssh
+from hvdkit.launch import options
 from hvdkit.launch.allocation import hosts_of_allocation
-from hvdkit.launch.hosts import Host, HostList
 from hvdkit.launch.program import command_of
-from hvdkit.launch.ssh import Ssh
 from hvdkit.reports import Output
 
 EXAMPLES = """\

@@ -11,13 +11,13 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+from hvdkit.bootstrap.unset import ENVIRONMENT
 from hvdkit.errors import HvdkitError
-from hvdkit.explain.causes.not_migrated import ENVIRONMENT
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.project.files import Project
-from hvdkit.migrate.project.opening import open_project
-from hvdkit.migrate.read.room import roomy
-from hvdkit.notebook import NOTEBOOK
+from hvdkit.source.index.names import Names
+from hvdkit.source.notebook import NOTEBOOK
+from hvdkit.source.project.files import Project
+from hvdkit.source.project.opening import open_project
+from hvdkit.source.read.room import roomy
 
 # What starts a job, by the option that gives it what it reads.
 _STARTS = {

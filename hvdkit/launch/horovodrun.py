@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hvdkit.errors import HvdkitError
-from hvdkit.launch.hosts import HostList
-from hvdkit.launch.interfaces import Route
-from hvdkit.launch.ssh import Ssh
+from hvdkit.hosts.interfaces import Route
+from hvdkit.hosts.lists import HostList
+from hvdkit.hosts.ssh import Ssh
 
 
 class LauncherError(HvdkitError):

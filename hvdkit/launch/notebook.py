@@ -20,8 +20,8 @@ from types import ModuleType
 from hvdkit import interpreter
 from hvdkit.errors import HvdkitError
 from hvdkit.files import read_file
-from hvdkit.migrate.read.notebook import NotANotebook, Notebook, blanked, parse_notebook
-from hvdkit.notebook import NOTEBOOK, magics, program_of
+from hvdkit.source.notebook import NOTEBOOK, magics, program_of
+from hvdkit.source.read.notebook import NotANotebook, Notebook, blanked, parse_notebook
 
 # Display, time or reload: the program computes the same without them.
 _HARMLESS = re.compile(

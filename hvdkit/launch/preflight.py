@@ -10,17 +10,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hvdkit.doctor.check import Check
-from hvdkit.doctor.checks import CHECKS
-from hvdkit.doctor.checks.operations import built
-from hvdkit.doctor.finding import Level
-from hvdkit.doctor.report import print_findings
-from hvdkit.doctor.session import LAUNCHER, Report
 from hvdkit.errors import HvdkitError
+from hvdkit.examination.check import Check
+from hvdkit.examination.checks import CHECKS
+from hvdkit.examination.checks.operations import built
+from hvdkit.examination.finding import Level
+from hvdkit.examination.report import print_findings
+from hvdkit.examination.session import LAUNCHER, Report
+from hvdkit.hosts.interfaces import is_own_address
+from hvdkit.hosts.lists import HostList
 from hvdkit.launch.horovodrun import Start
-from hvdkit.launch.hosts import HostList
-from hvdkit.launch.interfaces import is_own_address
-from hvdkit.notebook import NOTEBOOK, program_of
+from hvdkit.source.notebook import NOTEBOOK, program_of
 
 _OF_HOROVOD = {"horovod", "operations", "mpi"}
 _MARKER = re.compile(r"# hvdkit: TODO\[(\w+)\] ?(.*)")

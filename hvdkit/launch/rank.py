@@ -21,9 +21,9 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from hvdkit.hosts.interfaces import own
 from hvdkit.launch import world
 from hvdkit.launch.follower import Follower
-from hvdkit.launch.interfaces import own
 from hvdkit.launch.lifeline import BEAT_S, SILENCE_S
 from hvdkit.launch.orphans import die_with_parent
 from hvdkit.launch.streams import Forwarder

@@ -9,10 +9,10 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from hvdkit.doctor.session import Report
 from hvdkit.errors import HvdkitError
+from hvdkit.examination.session import Report
+from hvdkit.hosts.lists import HostList, enough
 from hvdkit.launch.attempt import Wanted, attempt, examined
-from hvdkit.launch.hosts import HostList, enough
 from hvdkit.launch.job import Outcome
 from hvdkit.launch.screen import Screen
 

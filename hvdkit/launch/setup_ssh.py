@@ -17,10 +17,10 @@ from pathlib import Path
 from hvdkit import reports
 from hvdkit.arguments import CommandParser, parsed
 from hvdkit.errors import HvdkitError, UsageError
-from hvdkit.launch import hosts
-from hvdkit.launch.hosts import Host
-from hvdkit.launch.interfaces import is_own_address
-from hvdkit.launch.ssh import CONNECT_TIMEOUT_S, Ssh, refusal
+from hvdkit.hosts import lists as hosts
+from hvdkit.hosts.interfaces import is_own_address
+from hvdkit.hosts.lists import Host
+from hvdkit.hosts.ssh import CONNECT_TIMEOUT_S, Ssh, refusal
 from hvdkit.shell import word
 
 # In the order in which ssh offers them.

@@ -17,8 +17,8 @@ from hvdkit.files import read_file, read_stream
 from hvdkit.migrate.config import TARGETS, chosen
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
+from hvdkit.migrate.options import DDP
 from hvdkit.migrate.plan import Plan
-from hvdkit.migrate.project.options import DDP
 from hvdkit.migrate.report.places import add_reports, put_reports, talk
 from hvdkit.migrate.write.apply import check_tree, root_of, write_gate
 from hvdkit.migrate.write.reports import add_gate, undo_last, write_elsewhere, write_in_place

@@ -14,8 +14,8 @@ from hvdkit.files import read_file
 from hvdkit.migrate.catalog.rule_files import TO_DDP
 from hvdkit.migrate.catalog.selection import rules_named
 from hvdkit.migrate.facts import Options
-from hvdkit.migrate.project.installed_keras import installed_keras
-from hvdkit.migrate.project.options import DDP
+from hvdkit.migrate.options import DDP
+from hvdkit.source.project.installed_keras import installed_keras
 
 KEYS: dict[str, type] = {"target": str, "suggested": bool, "select": list, "ignore": list}
 OF_CHECK: dict[str, type] = {"exclude": list, "per-file-ignores": dict}

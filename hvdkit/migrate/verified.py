@@ -12,8 +12,8 @@ from typing import Any
 
 from hvdkit.errors import HvdkitError, UsageError
 from hvdkit.migrate.plan import Plan
-from hvdkit.notebook import NOTEBOOK
 from hvdkit.shell import word
+from hvdkit.source.notebook import NOTEBOOK
 from hvdkit.verify.detect import Launcher, how_to_start
 from hvdkit.verify.judge import Verification
 from hvdkit.verify.options import show_progress

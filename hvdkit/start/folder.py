@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from hvdkit.files import read_file
-from hvdkit.migrate.project.texts import files_in
-from hvdkit.migrate.read.source import Unreadable, parse
+from hvdkit.source.project.texts import files_in
+from hvdkit.source.read.source import Unreadable, parse
 
 MOST = 2000  # files that are read
 LARGEST = 1 << 20  # bytes of one file

@@ -15,7 +15,7 @@ LOAD, LOAD_SCHEDULER, LOAD_SCALER = "load", "load scheduler", "load scaler"
 BROADCAST = "broadcast"
 REDUCE = "reduce"  # in TensorFlow, where an optimizer does not know of it
 SCHEDULER_STEP = "scheduler step"
-PHANTOM_STEP = "phantom step"  # as hvdkit.verify.hook.steps tells it
+PHANTOM_STEP = "phantom step"  # as hvdkit.observe.steps tells it
 
 
 @dataclass

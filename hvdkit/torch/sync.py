@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
+from hvdkit.observe.names import models_of
 from hvdkit.sync.collect import collect
 from hvdkit.sync.disagreement import OutOfSyncError, differing, in_words, out_of_sync
 from hvdkit.sync.evidence import Evidence
@@ -25,7 +26,6 @@ from hvdkit.torch.engine import hvd
 from hvdkit.torch.names import Models, modules_by_prefix, parameter_names, plain
 from hvdkit.torch.reduction import is_adasum
 from hvdkit.torch.tree import as_bytes, leaves
-from hvdkit.verify.hook.names import models_of
 
 __all__ = ["OutOfSyncError", "check_sync"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from hvdkit.bench.job import THREADS, Ground, cores_of_a_rank, threads_for
-from hvdkit.doctor.checks.operations import built
+from hvdkit.examination.checks.operations import built
 from hvdkit.launch import preflight
 from hvdkit.launch.horovodrun import Start
 from hvdkit.launch.tuned import Setting

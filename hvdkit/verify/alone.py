@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from hvdkit.errors import UsageError
+from hvdkit.observe.records import TO_END, Run
 from hvdkit.verify import tensorflow
 from hvdkit.verify.detect import Start
 from hvdkit.verify.hook.settings import Settings
@@ -17,7 +18,6 @@ from hvdkit.verify.invariant import Checked, Invariant, Unchecked, exit_code
 from hvdkit.verify.invariants import OF_TORCH, Causes
 from hvdkit.verify.judge import not_reached_by, notes_of_runs
 from hvdkit.verify.placement import HOROVOD, on_several_ranks
-from hvdkit.verify.records import TO_END, Run
 from hvdkit.verify.scene import Scene
 from hvdkit.verify.shares import unchecked_shares
 from hvdkit.verify.unreached import Unreached

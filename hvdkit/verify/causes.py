@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from hvdkit.observe.records import CLIPPED, WRONG_ORDER, Run, Step, Tensor
 from hvdkit.verify import output_causes
 from hvdkit.verify.cause import Cause
 from hvdkit.verify.compare import Comparison
 from hvdkit.verify.differences import Difference, Stage
 from hvdkit.verify.passes import is_row, training_loader
-from hvdkit.verify.records import CLIPPED, WRONG_ORDER, Run, Step, Tensor
 
 STATE = Cause(
     "HVD402",

@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
 
+from hvdkit.observe.records import Collective, Run
 from hvdkit.verify.differences import Difference, Pair, Stage, pairs_of
 from hvdkit.verify.printed import numbers_apart
-from hvdkit.verify.records import Collective, Run
 
 FUSED = 8  # results that may have been sent as one, at most
 BROADCAST = "broadcast"

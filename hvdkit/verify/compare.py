@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from hvdkit.observe.records import Run
 from hvdkit.verify.collectives import lost_collectives, misprinted
 from hvdkit.verify.contents import contents_apart
 from hvdkit.verify.differences import Difference, Stage, differences_in, pairs_of
-from hvdkit.verify.records import Run
 from hvdkit.verify.same_state import HELD, equal_at, states_apart
 from hvdkit.verify.tolerance import Tolerance
 

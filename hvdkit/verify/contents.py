@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from hvdkit.observe.records import TENSOR_FIELDS, Run, Saved, Tensor
 from hvdkit.verify.differences import Difference, Stage
-from hvdkit.verify.records import TENSOR_FIELDS, Run, Saved, Tensor
 
 
 def contents_apart(original: Run, migrated: Run) -> Iterator[Difference]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from hvdkit.observe.records import DECIDES, Run
 from hvdkit.verify.cause import Cause
 from hvdkit.verify.invariant import Invariant
-from hvdkit.verify.records import DECIDES, Run
 
 
 def check_decisions(run: Run, cause: Cause) -> Iterator[Invariant]:

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from hvdkit.errors import HvdkitError
 from hvdkit.files import read_file
-from hvdkit.migrate.project.files import Project
-from hvdkit.notebook import NOTEBOOK, program_of
 from hvdkit.shell import word
+from hvdkit.source.notebook import NOTEBOOK, program_of
+from hvdkit.source.project.files import Project
 from hvdkit.verify.warm.pool import READ_BY_TENSORFLOW
 
 RANK_VARIABLES = {"RANK", "LOCAL_RANK", "WORLD_SIZE"}

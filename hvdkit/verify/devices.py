@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from hvdkit.launch.hosts import HostList
+from hvdkit.hosts.lists import HostList
+from hvdkit.observe.records import DEVICE, Run
 from hvdkit.verify.cause import Cause
 from hvdkit.verify.invariant import Invariant
-from hvdkit.verify.records import DEVICE, Run
 
 PINNED = Cause(
     "HVD112",

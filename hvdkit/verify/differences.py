@@ -14,7 +14,7 @@ from enum import Enum
 from itertools import zip_longest
 from pathlib import Path
 
-from hvdkit.verify.records import ADASUM_OFF, DDP, SENDS_BUFFERS, WRONG_ORDER, Draw, Run, Step, Tensor
+from hvdkit.observe.records import ADASUM_OFF, DDP, SENDS_BUFFERS, WRONG_ORDER, Draw, Run, Step, Tensor
 from hvdkit.verify.values import distance
 
 

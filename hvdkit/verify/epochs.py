@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hvdkit.observe.records import STEPS_OF_EPOCH, Run
 from hvdkit.verify.cause import Cause
 from hvdkit.verify.invariant import Invariant
 from hvdkit.verify.passes import training_loader
-from hvdkit.verify.records import STEPS_OF_EPOCH, Run
 
 
 def check_steps_of_epoch(original: Run, migrated: Run, cause: Cause) -> Iterator[Invariant]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hvdkit.observe.records import PASS_AT, PASS_ENDED, TF_DATA, Collective, Run
 from hvdkit.verify.cause import Cause
 from hvdkit.verify.collectives import BROADCAST
 from hvdkit.verify.invariant import Invariant
 from hvdkit.verify.passes import training_loader
-from hvdkit.verify.records import PASS_AT, PASS_ENDED, TF_DATA, Collective, Run
 from hvdkit.verify.same_state import STATISTIC
 
 CAUSE = Cause(

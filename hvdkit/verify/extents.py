@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from hvdkit.observe.records import TO_END, Run
 from hvdkit.verify.hook.ending import ENDED
 from hvdkit.verify.hook.settings import Settings
 from hvdkit.verify.reached import steps_to
-from hvdkit.verify.records import TO_END, Run
 from hvdkit.verify.scene import Scene
 
 MOST_STEPS, SECONDS = 200, 30.0  # of the original, to reach what it has

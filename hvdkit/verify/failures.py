@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from hvdkit.observe.records import Run, read_run
 from hvdkit.verify.compare import Comparison
 from hvdkit.verify.differences import Difference, Stage
-from hvdkit.verify.records import Run, read_run
 from hvdkit.verify.runner import RunError
 from hvdkit.verify.tolerance import Tolerance
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+from hvdkit.observe.records import SETS_EPOCH, Event, Run, Step
 from hvdkit.verify.cause import Cause
 from hvdkit.verify.causes import STATE
 from hvdkit.verify.compare import writers
@@ -19,7 +20,6 @@ from hvdkit.verify.evaluations import check_evaluations
 from hvdkit.verify.invariant import Invariant
 from hvdkit.verify.order import check_order
 from hvdkit.verify.passes import first_epoch, training_loader
-from hvdkit.verify.records import SETS_EPOCH, Event, Run, Step
 from hvdkit.verify.same_state import HELD, broadcast_after, held, states_apart
 from hvdkit.verify.shares import check_shares, loaders_like
 

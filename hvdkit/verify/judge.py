@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from hvdkit.observe.records import ADASUM, DDP, FLOAT16, SENDS_BUFFERS, SPLIT, TO_END, Run
 from hvdkit.verify import tensorflow
 from hvdkit.verify.cause import Cause
 from hvdkit.verify.causes import likely_causes
@@ -13,7 +14,6 @@ from hvdkit.verify.compare import Comparison, compare
 from hvdkit.verify.detect import Launcher, Start
 from hvdkit.verify.hook.settings import Settings
 from hvdkit.verify.invariant import Invariant, Unchecked, exit_code
-from hvdkit.verify.records import ADASUM, DDP, FLOAT16, SENDS_BUFFERS, SPLIT, TO_END, Run
 from hvdkit.verify.scene import Scene
 from hvdkit.verify.tolerance import tolerance_for
 from hvdkit.verify.twins.remarks import printed_otherwise

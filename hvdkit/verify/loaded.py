@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from hvdkit.observe.records import Run
 from hvdkit.verify.detect import Launcher, Start, how_to_start
 from hvdkit.verify.hook.beginning import LOADED
-from hvdkit.verify.records import Run
 
 
 def start_of_ranks(script: Path, run: Run, here: Path) -> Start | None:

@@ -53,8 +53,8 @@ def add_run_options(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -
 
 def request_fields(asked: argparse.Namespace) -> dict[str, Any]:
     """What the options say, as the fields of a `session.Request`. Raises HostError, UsageError."""
-    from hvdkit.launch.hosts import enough, parse_hosts
-    from hvdkit.verify.records import TO_END
+    from hvdkit.hosts.lists import enough, parse_hosts
+    from hvdkit.observe.records import TO_END
 
     hosts = parse_hosts(asked.hosts) if asked.hosts is not None else None
     world = asked.np or (hosts.slots if hosts else DEFAULT_RANKS)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hvdkit.observe.records import WRONG_ORDER, Run
 from hvdkit.verify.cause import Cause
 from hvdkit.verify.invariant import Invariant
-from hvdkit.verify.records import WRONG_ORDER, Run
 
 NAME = "gradients are reduced once they are there, and used once they are reduced"
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from hvdkit.observe.records import Run
 from hvdkit.verify.causes import likely_causes
 from hvdkit.verify.detect import Start
 from hvdkit.verify.differences import Difference
 from hvdkit.verify.hook.settings import Settings
 from hvdkit.verify.judge import Verification
-from hvdkit.verify.records import Run
 from hvdkit.verify.scene import Scene
 from hvdkit.verify.twins.files import Side
 from hvdkit.verify.twins.numbers import Scales

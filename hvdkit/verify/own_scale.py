@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from hvdkit.observe.records import ADASUM, Run, Step
 from hvdkit.verify.cause import Cause
 from hvdkit.verify.invariant import Checked, Invariant, Unchecked
-from hvdkit.verify.records import ADASUM, Run, Step
 
 NAME = "the average over the ranks has the scale of one process's gradient"
 # Share by which a gradient may miss a multiple of the mean: float16 rounds, and may cancel. A number of ranks

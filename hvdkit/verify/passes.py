@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from hvdkit.verify.records import PASS_ENDED, TF_DATA, Event, Run
+from hvdkit.observe.records import PASS_ENDED, TF_DATA, Event, Run
 
 
 def training_loader(run: Run) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from hvdkit.observe.records import Run, Step
 from hvdkit.verify import shapes
 from hvdkit.verify.cause import Cause
 from hvdkit.verify.compare import compare, writers
@@ -21,7 +22,6 @@ from hvdkit.verify.hook.settings import Settings
 from hvdkit.verify.invariant import Invariant
 from hvdkit.verify.invariants import OF_TORCH, Causes, check_invariants
 from hvdkit.verify.judge import Verification, judge
-from hvdkit.verify.records import Run, Step
 from hvdkit.verify.runner import HangError, RunError
 from hvdkit.verify.scene import Scene
 from hvdkit.verify.tolerance import tolerance_for

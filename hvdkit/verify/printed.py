@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from hvdkit.verify.records import Step
+from hvdkit.observe.records import Step
 from hvdkit.verify.twins.numbers import CLOSE, digits, unit
 
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\w)(?!\.\d)")

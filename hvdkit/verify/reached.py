@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hvdkit.verify.records import EVALUATION, PASS_ENDED, RESUME, Event, Run
+from hvdkit.observe.records import EVALUATION, PASS_ENDED, RESUME, Event, Run
 
 EPOCH, EVALUATES, SAVES, LOADS = "the end of an epoch", "evaluation", "saving", "resume"
 

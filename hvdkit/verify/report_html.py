@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from html import escape
 
 from hvdkit.html import curves, page, prose, table, verdict
+from hvdkit.observe.records import Run
 from hvdkit.verify.judge import Verification
-from hvdkit.verify.records import Run
 from hvdkit.verify.report import cause_lines, causes_of, details
 from hvdkit.verify.report import verdict as verdict_of
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from hvdkit.observe.records import GIVEN_ROWS, Run
 from hvdkit.verify.cause import Cause
 from hvdkit.verify.invariant import Checked, Invariant, Unchecked
 from hvdkit.verify.passes import training_loader
-from hvdkit.verify.records import GIVEN_ROWS, Run
 
 NAME = "ranks train on different samples"
 ALL = "together they train on all samples"

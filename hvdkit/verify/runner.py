@@ -17,15 +17,15 @@ from pathlib import Path
 
 from hvdkit import interpreter
 from hvdkit.errors import HvdkitError
+from hvdkit.hosts.lists import HostList
 from hvdkit.launch.horovodrun import UNCHECKED, LauncherError
-from hvdkit.launch.hosts import HostList
-from hvdkit.notebook import making
+from hvdkit.observe.records import TO_END, RecordError, Run, read_run
+from hvdkit.source.notebook import making
 from hvdkit.verify import processes, shapes
 from hvdkit.verify.detect import Launcher, Start, imports_own_package, warmed_framework
 from hvdkit.verify.hook.beginning import BEGUN
 from hvdkit.verify.hook.ending import ENDED
 from hvdkit.verify.hook.settings import Settings
-from hvdkit.verify.records import TO_END, RecordError, Run, read_run
 from hvdkit.verify.twins import launch
 from hvdkit.verify.warm.pool import warm_python
 from hvdkit.verify.workfolder import WorkFolder

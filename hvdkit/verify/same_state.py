@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hvdkit.verify.records import ADASUM, Run, Step
+from hvdkit.observe.records import ADASUM, Run, Step
 
 # Fields of a step, as reports call a tensor of each.
 HELD = {

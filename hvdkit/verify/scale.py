@@ -14,11 +14,11 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
+from hvdkit.observe.records import ADASUM, CLIPPED, Run, Step
 from hvdkit.verify.hook.settings import Settings
 from hvdkit.verify.invariant import Checked, Invariant
 from hvdkit.verify.own_scale import NAME, cause_of, compare_own, step_at, unseen
 from hvdkit.verify.placement import HOROVOD
-from hvdkit.verify.records import ADASUM, CLIPPED, Run, Step
 from hvdkit.verify.runner import HangError, NoStepError, RunError
 from hvdkit.verify.scene import Scene
 from hvdkit.verify.values import distance

@@ -11,13 +11,13 @@ from functools import cached_property
 from pathlib import Path
 
 from hvdkit.errors import UsageError
-from hvdkit.launch.hosts import HostList
-from hvdkit.notebook import NOTEBOOK, cells_of, program_beside, program_of
+from hvdkit.hosts.lists import HostList
+from hvdkit.observe.records import Run
+from hvdkit.source.notebook import NOTEBOOK, cells_of, program_beside, program_of
 from hvdkit.verify import shapes
 from hvdkit.verify.detect import Launcher, Start, how_to_start
 from hvdkit.verify.hook.settings import Settings
 from hvdkit.verify.interpreter import interpreter_of
-from hvdkit.verify.records import Run
 from hvdkit.verify.runner import Job, run_job
 from hvdkit.verify.workfolder import WorkFolders
 

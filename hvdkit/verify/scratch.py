@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from hvdkit.launch.hosts import HostList
+from hvdkit.hosts.lists import HostList
 from hvdkit.verify import shapes
 
 NAME = "hvdkit-verify-"

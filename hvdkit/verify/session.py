@@ -14,6 +14,7 @@ from pathlib import Path
 
 from hvdkit.errors import HvdkitError
 from hvdkit.launch.horovodrun import find_horovodrun
+from hvdkit.observe.records import Run
 from hvdkit.shell import word
 from hvdkit.verify import tensorflow
 from hvdkit.verify.alone import Alone, check_alone
@@ -28,7 +29,6 @@ from hvdkit.verify.judge import Verification, averaged_by_ddp, judge, reducing_a
 from hvdkit.verify.loaded import start_of_ranks
 from hvdkit.verify.outputs import with_outputs
 from hvdkit.verify.placement import HOROVOD, may_depend_on_place, on_other_hosts, on_several_ranks
-from hvdkit.verify.records import Run
 from hvdkit.verify.runner import RunError
 from hvdkit.verify.scale import STEPS, check_scale
 from hvdkit.verify.scene import Request, Scene

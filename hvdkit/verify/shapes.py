@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from hvdkit.launch.hosts import HERE, Host, HostList
+from hvdkit.hosts.lists import HERE, Host, HostList
 
 
 @dataclass(frozen=True)

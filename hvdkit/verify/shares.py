@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
 
+from hvdkit.observe.records import LEAVES_OUT, MADE, Draw, Run
 from hvdkit.verify.cause import Cause
 from hvdkit.verify.invariant import Invariant, Unchecked
 from hvdkit.verify.passes import first_epoch, pass_ended, training_loader
-from hvdkit.verify.records import LEAVES_OUT, MADE, Draw, Run
 from hvdkit.verify.rows import ALL, NAME, check_rows
 
 SPLIT = Cause(

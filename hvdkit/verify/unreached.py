@@ -14,9 +14,9 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+from hvdkit.observe.records import EVALUATION, PASS_LENGTH, RESUME, TF_DATA, Run, Step
 from hvdkit.verify.detect import modules_of
 from hvdkit.verify.reached import EPOCH, EVALUATES, LOADS, SAVES
-from hvdkit.verify.records import EVALUATION, PASS_LENGTH, RESUME, TF_DATA, Run, Step
 
 SAVING = re.compile(r"save(_.*)?|ModelCheckpoint")
 FIXES = {LOADS: "give it a checkpoint: arguments after `--`"}

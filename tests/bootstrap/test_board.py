@@ -8,7 +8,7 @@ import pytest
 
 from hvdkit.bootstrap.board import SILENCE_SECONDS, Board, Failure
 from hvdkit.bootstrap.messages import MalformedError, Message
-from hvdkit.launch.hosts import Host
+from hvdkit.hosts.lists import Host
 
 HOSTS = (Host("10.0.0.1", 2), Host("10.0.0.2", 2), Host("10.0.0.3", 1))
 KILLED = Failure("rank 3 on b was killed by SIGKILL", by_signal=True)

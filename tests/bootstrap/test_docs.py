@@ -10,7 +10,7 @@ import pytest
 import hvdkit
 import hvdkit.bootstrap.cluster as cluster_module
 from hvdkit.bootstrap import board, environment, ports, ranks
-from hvdkit.launch.hosts import Host, HostList, read_nodes
+from hvdkit.hosts.lists import Host, HostList, read_nodes
 
 PAGE = (Path(__file__).parents[2] / "docs" / "clusters.md").read_text(encoding="utf-8")
 EXPECTED = HostList((Host("192.168.1.12", 2), Host("192.168.1.11", 2)), 9988)

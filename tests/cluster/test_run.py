@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from hvdkit.launch.environment import passed
+from hvdkit.hosts.environment import passed
 from hvdkit.launch.lifeline import SILENCE_S
 
 from .hosts import Cluster

@@ -15,7 +15,7 @@ import pytest
 from hvdkit.bootstrap.cluster import CONTROL_PORT
 from hvdkit.bootstrap.link import Job
 from hvdkit.bootstrap.secret import Secret
-from hvdkit.launch.hosts import read_nodes
+from hvdkit.hosts.lists import read_nodes
 
 from .hosts import Cluster
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from hvdkit.doctor.check import Request, Target
-from hvdkit.doctor.checks import CHECKS
-from hvdkit.doctor.finding import Finding, Level
-from hvdkit.launch.interfaces import Interface
+from hvdkit.examination.check import Request, Target
+from hvdkit.examination.checks import CHECKS
+from hvdkit.examination.finding import Finding, Level
+from hvdkit.hosts.interfaces import Interface
 
 PEERS = {"b": Target("10.0.0.2", (4000,))}
 FITS = {
@@ -128,7 +128,7 @@ def test_compared(check: str, a: Any, b: Any, count: int) -> None:
 
 
 def test_every_check_is_in_a_file_of_its_own_and_listed() -> None:
-    folder = Path(__file__).parents[2] / "hvdkit" / "doctor" / "checks"
+    folder = Path(__file__).parents[2] / "hvdkit" / "examination" / "checks"
     files = {file.stem for file in folder.glob("*.py")} - {"__init__"}
     assert len(files) == len(CHECKS)
     for check in CHECKS.values():
@@ -139,9 +139,9 @@ def test_every_check_is_in_a_file_of_its_own_and_listed() -> None:
 def test_what_runs_on_a_host_needs_only_pythons_own_library() -> None:
     """A host that lacks a package is to be told so, by a doctor that does not need it."""
     root = Path(__file__).parents[2] / "hvdkit"
-    own = [*(root / "doctor" / "checks").glob("*.py")]
-    own += [root / "doctor" / f"{name}.py" for name in ("agent", "gather", "check", "finding", "probe")]
-    own += [root / "launch" / f"{name}.py" for name in ("interfaces", "ssh")]
+    own = [*(root / "examination" / "checks").glob("*.py")]
+    own += [root / "examination" / f"{name}.py" for name in ("agent", "gather", "check", "finding", "probe")]
+    own += [root / "hosts" / f"{name}.py" for name in ("interfaces", "ssh")]
     for file in own:
         for node in ast.walk(ast.parse(file.read_text())):
             names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []

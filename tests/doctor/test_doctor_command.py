@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from hvdkit.cli import main
-from hvdkit.doctor.check import Check, Request
-from hvdkit.doctor.checks import CHECKS
-from hvdkit.doctor.finding import Level, ok
-from hvdkit.doctor.gather import gather
-from hvdkit.doctor.judge import judge
+from hvdkit.examination.check import Check, Request
+from hvdkit.examination.checks import CHECKS
+from hvdkit.examination.finding import Level, ok
+from hvdkit.examination.gather import gather
+from hvdkit.examination.judge import judge
 
 
 def crash(*_: Any) -> Any:
@@ -60,7 +60,7 @@ def test_a_check_that_crashes_or_hangs_is_a_line_of_the_report() -> None:
 
 
 def test_a_request_survives_the_way_to_a_host() -> None:
-    from hvdkit.doctor.check import Target
+    from hvdkit.examination.check import Target
 
     request = Request(
         "a", 2, 4, "t.py", 1, "e", {"b": Target("10.0.0.2", (1, 2), False)}, ("-p", "22"), "eth0"
@@ -131,7 +131,7 @@ def test_a_horovod_that_does_not_load_is_found(tmp_path: Path) -> None:
 
 
 def test_a_framework_that_imports_slowly_is_not_called_broken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hvdkit.doctor.probe.TIMEOUT_S", 0.01)
+    monkeypatch.setattr("hvdkit.examination.probe.TIMEOUT_S", 0.01)
     facts = {"": gather([CHECKS["horovod"]], Request())}
     found = judge([CHECKS["torch"], CHECKS["horovod"]], facts, {"": Request()})
     assert [each.level for each in found] == [Level.UNKNOWN]

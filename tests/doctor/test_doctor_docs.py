@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 from hvdkit.doctor import command as doctor
-from hvdkit.doctor.checks import CHECKS
+from hvdkit.examination.checks import CHECKS
+from hvdkit.hosts.environment import FAMILIES, NEEDED
 from hvdkit.launch import command as run
-from hvdkit.launch.environment import FAMILIES, NEEDED
 from hvdkit.launch.lifeline import SILENCE_S
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hvdkit.errors import UsageError
-from hvdkit.launch.environment import check_timeline, passed
+from hvdkit.hosts.environment import check_timeline, passed
 
 HERE = {
     "PATH": "/bin",

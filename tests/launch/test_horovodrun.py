@@ -6,10 +6,10 @@ import os
 import subprocess
 from pathlib import Path
 
+from hvdkit.hosts.interfaces import Interface, Route
+from hvdkit.hosts.lists import parse_hosts
+from hvdkit.hosts.ssh import Ssh
 from hvdkit.launch.horovodrun import UNCHECKED, Start, command_line
-from hvdkit.launch.hosts import parse_hosts
-from hvdkit.launch.interfaces import Interface, Route
-from hvdkit.launch.ssh import Ssh
 
 ETH = Interface("eth0", "10.0.0.1", "10.0.0.0/24")
 ENS = Interface("ens3", "10.0.0.2", "10.0.0.0/24")

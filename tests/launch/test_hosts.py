@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hvdkit.errors import UsageError
-from hvdkit.launch.hosts import Host, HostError, enough, parse_hosts, read_hostfile, read_nodes
+from hvdkit.hosts.lists import Host, HostError, enough, parse_hosts, read_hostfile, read_nodes
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import psutil
 import pytest
 
-from hvdkit.launch.interfaces import Interface, own, route
+from hvdkit.hosts.interfaces import Interface, own, route
 from hvdkit.launch.rank import interface_variables
 
 ETH_A = Interface("eth0", "10.0.0.1", "10.0.0.0/24")

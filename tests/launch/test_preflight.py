@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from hvdkit.doctor.finding import Finding, Level
-from hvdkit.doctor.session import Examination, Report, examine
+from hvdkit.examination.finding import Finding, Level
+from hvdkit.examination.session import Examination, Report, examine
+from hvdkit.hosts.interfaces import Interface, Route
+from hvdkit.hosts.lists import Host, HostList, parse_hosts
 from hvdkit.launch.horovodrun import Start
-from hvdkit.launch.hosts import Host, HostList, parse_hosts
-from hvdkit.launch.interfaces import Interface, Route
 from hvdkit.launch.preflight import (
     PreflightError,
     UnfinishedError,

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from hvdkit.doctor.finding import Finding, Level
-from hvdkit.doctor.session import Report
 from hvdkit.errors import HvdkitError
+from hvdkit.examination.finding import Finding, Level
+from hvdkit.examination.session import Report
+from hvdkit.hosts.lists import HostList, parse_hosts
 from hvdkit.launch import restarts
 from hvdkit.launch.attempt import Wanted
 from hvdkit.launch.horovodrun import Start
-from hvdkit.launch.hosts import HostList, parse_hosts
 from hvdkit.launch.job import Outcome
 from hvdkit.launch.lifeline import RankEnd
 from hvdkit.launch.preflight import PreflightError

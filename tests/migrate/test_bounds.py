@@ -11,8 +11,8 @@ import pytest
 from hvdkit.cli import main
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
-from hvdkit.migrate.project.unit_tests import is_plain_test, is_unit_test
-from hvdkit.migrate.read.source import LARGEST
+from hvdkit.source.project.unit_tests import is_plain_test, is_unit_test
+from hvdkit.source.read.source import LARGEST
 
 TRAIN = "import torch.distributed as dist\n\ndist.init_process_group('gloo')\n"
 HEAD = "import torch\n"

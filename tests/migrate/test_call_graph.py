@@ -10,7 +10,7 @@ import pytest
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.call_graph import call_graph
 from hvdkit.migrate.facts.programs.programs import programs_of
-from hvdkit.migrate.project.opening import open_project
+from hvdkit.source.project.opening import open_project
 
 GUARD = "\n\nif __name__ == '__main__':\n    "
 FUNCTION = "def train(depth=0):\n    here()\n    train(depth + 1)\n"

@@ -9,8 +9,8 @@ import pytest
 
 from hvdkit.migrate.facts import Facts, Options
 from hvdkit.migrate.facts.code.callers import on_every_way, on_some_way
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.project.opening import open_project
+from hvdkit.source.index.names import Names
+from hvdkit.source.project.opening import open_project
 
 CHAIN = "".join(f"def f{n}():\n    f{n + 1}()\n" for n in range(40)) + "def f40():\n    torch.save({}, 'x')\n"
 MUTUAL = "def f0():\n    f1()\ndef f1():\n    f0()\n    torch.save({}, 'x')\n"

@@ -12,7 +12,7 @@ import pytest
 from hvdkit.check.command import make_plan as make_check_plan
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
-from hvdkit.migrate.read import room
+from hvdkit.source.read import room
 
 LINKS = 400
 KERAS = """\

@@ -12,10 +12,10 @@ import pytest
 from hvdkit.migrate import edits
 from hvdkit.migrate.edits import CannotEdit
 from hvdkit.migrate.edits.unnesting import open_up
-from hvdkit.migrate.index.indexing import index
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Slot, apply_edits
-from hvdkit.migrate.read.source import Source, parse
+from hvdkit.source.edits import Edit, Slot, apply_edits
+from hvdkit.source.index.indexing import index
+from hvdkit.source.index.names import Names
+from hvdkit.source.read.source import Source, parse
 
 Verb = Callable[[Names, ast.stmt], Union[Edit, Iterable[Edit]]]
 

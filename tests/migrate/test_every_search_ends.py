@@ -13,8 +13,8 @@ import pytest
 from hvdkit.check.command import make_plan as make_check_plan
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
-from hvdkit.migrate.index import names as index
 from hvdkit.migrate.plan import Plan, State
+from hvdkit.source.index import names as index
 from tests.migrate.value_forms import FIRST, FORMS, program
 
 LINKS = 40

@@ -8,10 +8,10 @@ from textwrap import dedent, indent
 
 import pytest
 
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.project.opening import open_project
 from hvdkit.migrate.values.flow import Flow
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Names
+from hvdkit.source.project.opening import open_project
 
 
 def probe(folder: Path, text: str, **files: str) -> tuple[Flow, Names, ast.expr]:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from hvdkit.migrate.edits import CannotEdit, replace
-from hvdkit.migrate.read.fstrings import relocate
-from hvdkit.migrate.read.source import Source, parse
+from hvdkit.source.read.fstrings import relocate
+from hvdkit.source.read.source import Source, parse
 
 STRINGS = [
     'f"rank {rank()} of {size()}"',

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hvdkit.migrate.read import import_names
-from hvdkit.migrate.read.source import Source, parse
+from hvdkit.source.read import import_names
+from hvdkit.source.read.source import Source, parse
 
 STATEMENTS = {
     "import os": ["os"],

@@ -8,7 +8,7 @@ import pytest
 
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
-from hvdkit.migrate.project.installed_source import installed_source
+from hvdkit.source.project.installed_source import installed_source
 
 TRAIN = """\
 import torch

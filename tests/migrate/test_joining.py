@@ -8,8 +8,8 @@ import pytest
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.edits.joining import joined
-from hvdkit.migrate.plan import Edit
-from hvdkit.migrate.read.source import Source, parse
+from hvdkit.source.edits import Edit
+from hvdkit.source.read.source import Source, parse
 
 ON_0, LOCALLY = "hvd.rank() == 0", "hvd.local_rank() == 0"
 

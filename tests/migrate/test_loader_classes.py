@@ -8,9 +8,9 @@ from textwrap import indent
 
 import pytest
 
-from hvdkit.migrate.project.opening import open_project
 from hvdkit.migrate.values.flow import Flow
 from hvdkit.migrate.values.loader_classes import is_loader
+from hvdkit.source.project.opening import open_project
 
 STANDS = {
     "no __init__": "def __iter__(self):\n    return ahead(super().__iter__())",

@@ -13,9 +13,10 @@ import pytest
 from hvdkit.migrate.catalog.rule import Change, Keep
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
-from hvdkit.migrate.plan import Applicability, Edit
-from hvdkit.migrate.read.notebook import NotANotebook, blanked, parse_notebook
+from hvdkit.migrate.plan import Applicability
 from hvdkit.migrate.rules import all_rules
+from hvdkit.source.edits import Edit
+from hvdkit.source.read.notebook import NotANotebook, blanked, parse_notebook
 from tests.files import write_files
 from tests.rule_examples import examples
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hvdkit.cli import main
-from hvdkit.migrate.read.source import Source, parse
+from hvdkit.source.read.source import Source, parse
 
 TRAIN = """\
 import torch

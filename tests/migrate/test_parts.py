@@ -8,8 +8,8 @@ import pytest
 
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
-from hvdkit.migrate.project.opening import open_project
-from hvdkit.migrate.project.parts import parts
+from hvdkit.source.project.opening import open_project
+from hvdkit.source.project.parts import parts
 
 TRAINING = """\
 import torch

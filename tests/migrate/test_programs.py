@@ -13,7 +13,7 @@ from hvdkit.migrate.facts.optimizers.one_of_several_steps import steps_one_of_se
 from hvdkit.migrate.facts.optimizers.steps import steps_of
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.programs.training_paths import training_paths
-from hvdkit.migrate.project.opening import open_project
+from hvdkit.source.project.opening import open_project
 
 TOOLS = """\
 import torch

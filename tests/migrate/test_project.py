@@ -9,8 +9,8 @@ import pytest
 
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Facts, Options
-from hvdkit.migrate.project.files import Project
-from hvdkit.migrate.project.opening import open_project, python_files
+from hvdkit.source.project.files import Project
+from hvdkit.source.project.opening import open_project, python_files
 
 
 def tree(folder: Path, *files: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
 from hvdkit.migrate.plan import Applicability
-from hvdkit.migrate.project.opening import open_project
+from hvdkit.source.project.opening import open_project
 from tests.files import write_files
 
 SOLVER = """\

@@ -12,7 +12,7 @@ from hvdkit.migrate.catalog.finding import needed, safe
 from hvdkit.migrate.decisions.rank_questions import rank_questions
 from hvdkit.migrate.facts import Facts, Options
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.project.opening import open_project
+from hvdkit.source.project.opening import open_project
 
 PLAIN = "import torch\n\nfirst()\nlast()\n"
 NAMED = "import torch\nimport horovod.torch as horovod\n\nfirst()\nlast()\n"

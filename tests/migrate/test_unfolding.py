@@ -10,9 +10,9 @@ import pytest
 
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
-from hvdkit.migrate.index.indexing import index
 from hvdkit.migrate.plan import Applicability, FilePlan
-from hvdkit.migrate.read.source import Original, Source, parse
+from hvdkit.source.index.indexing import index
+from hvdkit.source.read.source import Original, Source, parse
 
 HEAD = "import torch.distributed as dist\n"
 GATHER = "dist.all_gather(parts, part)"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hvdkit.migrate.facts.models.weight_updates import hand_updates, may_step_weights
-from hvdkit.migrate.project.opening import open_project
+from hvdkit.source.project.opening import open_project
 
 
 @pytest.mark.parametrize(

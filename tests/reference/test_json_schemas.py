@@ -19,9 +19,10 @@ from hvdkit.bench.outlook import outlook
 from hvdkit.cli import main
 from hvdkit.doctor.allreduce import Measured
 from hvdkit.doctor.command import _tell, parser
-from hvdkit.doctor.session import Report
+from hvdkit.examination.session import Report
 from hvdkit.install.report import describe
 from hvdkit.launch.tuned import Setting
+from hvdkit.observe.records import Run, Step
 from hvdkit.reference.json_page import page, schemas
 from hvdkit.tune import command as tune_command
 from hvdkit.tune.search import Candidate, Tried
@@ -31,7 +32,6 @@ from hvdkit.verify.causes import STATE, likely_causes
 from hvdkit.verify.compare import compare
 from hvdkit.verify.invariant import Invariant, Unchecked
 from hvdkit.verify.judge import Verification
-from hvdkit.verify.records import Run, Step
 from hvdkit.verify.tolerance import tolerance_for
 from hvdkit.verify.unreached import Unreached
 from tests.bench.records import record

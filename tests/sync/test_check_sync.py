@@ -88,7 +88,7 @@ def test_unset_it_costs_nothing() -> None:
     for value, there in (("", False), ("1", True)):
         environment = {**os.environ, "HVDKIT_CHECK_SYNC": value}
         seen = subprocess.run([sys.executable, "-c", probe], env=environment, capture_output=True, text=True)
-        assert ("hvdkit.sync.start" in seen.stdout) == there, "the .pth is installed with hvdkit"
+        assert ("hvdkit.watch.start" in seen.stdout) == there, "the .pth is installed with hvdkit"
 
 
 def test_the_steps() -> None:

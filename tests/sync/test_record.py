@@ -14,7 +14,7 @@ from hvdkit.launch import follower
 from hvdkit.launch.follower import Follower
 from hvdkit.sync.folder import Reader, Writer, prepare
 from hvdkit.sync.keys import Keys
-from hvdkit.sync.record import Record
+from hvdkit.watch.record import Record
 
 
 @pytest.fixture

@@ -41,7 +41,7 @@ for number in range(int(sys.argv[2])):
     if number == 0 and sys.argv[1] == "right":
         plain = [each.value if hasattr(each, "path") else each for each in model.variables]
         hvd.broadcast_variables(plain, 0)
-print("finished", hvd.rank(), "hvdkit.sync.tensorflow" in sys.modules, flush=True)
+print("finished", hvd.rank(), "hvdkit.watch.tensorflow" in sys.modules, flush=True)
 """
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import keras
 import pytest
 
+from hvdkit.observe.records import TO_END
 from hvdkit.verify.differences import Stage
 from hvdkit.verify.judge import Verification
-from hvdkit.verify.records import TO_END
 from hvdkit.verify.report import as_json, verdict
 from hvdkit.verify.scene import Request
 from hvdkit.verify.session import WorldError, verify

@@ -12,9 +12,9 @@ import pytest
 
 from hvdkit.bench import job
 from hvdkit.cli import main
-from hvdkit.doctor.session import Report
-from hvdkit.launch.hosts import Host, HostList
-from hvdkit.launch.ssh import Ssh
+from hvdkit.examination.session import Report
+from hvdkit.hosts.lists import Host, HostList
+from hvdkit.hosts.ssh import Ssh
 from hvdkit.launch.tuned import Setting, TunedError, read, written
 from hvdkit.tune import command
 from hvdkit.tune.space import changes, named

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from ports import free_port
 
+from hvdkit.observe.records import Run
 from hvdkit.verify.detect import Launcher, Start, how_to_start
 from hvdkit.verify.hook.settings import Settings
 from hvdkit.verify.judge import Verification, judge, reducing_alike
-from hvdkit.verify.records import Run
 from hvdkit.verify.scene import Request, Scene
 
 FIXTURES = Path(__file__).parent / "fixtures"

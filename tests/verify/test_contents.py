@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 import torch
 
+from hvdkit.observe.records import Run, Saved, Step, Tensor
 from hvdkit.verify.causes import likely_causes
 from hvdkit.verify.compare import compare
 from hvdkit.verify.contents import contents_apart
 from hvdkit.verify.hook import contents as hook
-from hvdkit.verify.records import Run, Saved, Step, Tensor
 from hvdkit.verify.scene import Request
 from hvdkit.verify.session import verify
 from hvdkit.verify.tolerance import tolerance_for

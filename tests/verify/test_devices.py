@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from hvdkit.observe.records import DEVICE, Event, Run, Step
 from hvdkit.verify.devices import check_devices
 from hvdkit.verify.hook.cpu import Devices
-from hvdkit.verify.records import DEVICE, Event, Run, Step
 from hvdkit.verify.scene import Request
 from hvdkit.verify.session import verify_alone
 from hvdkit.verify.shapes import apart, together

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from hvdkit.observe.records import PASS_ENDED, Collective, Draw, Event, Run, Step, Tensor
 from hvdkit.verify.differences import Difference, Stage
 from hvdkit.verify.evaluations import CAUSE, by_own_statistics, check_evaluations
-from hvdkit.verify.records import PASS_ENDED, Collective, Draw, Event, Run, Step, Tensor
 from hvdkit.verify.twins.numbers import Scales, is_wrong
 from hvdkit.verify.twins.own_statistics import differences_apart_from
 

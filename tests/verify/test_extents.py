@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from hvdkit.observe.records import EVALUATION, PASS_ENDED, TO_END, Event, Run, Step
 from hvdkit.verify.extents import MOST_STEPS, far_enough, reaching
 from hvdkit.verify.failures import failed
 from hvdkit.verify.hook.extent import Extent
 from hvdkit.verify.hook.settings import Settings, from_environment
 from hvdkit.verify.reached import EPOCH, EVALUATES, LOADS, SAVES
-from hvdkit.verify.records import EVALUATION, PASS_ENDED, TO_END, Event, Run, Step
 from hvdkit.verify.runner import RunError
 from hvdkit.verify.scene import Request, Scene
 from hvdkit.verify.tolerance import tolerance_for

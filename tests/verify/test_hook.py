@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from hvdkit.verify.hook.imports import AfterImport
+from hvdkit.observe.imports import AfterImport
 from hvdkit.verify.hook.settings import VARIABLE, Settings, from_environment, launcher_rank
 from hvdkit.verify.runner import SITE
 
@@ -336,7 +336,7 @@ def test_several_watch_the_same_steps(monkeypatch):
     """verify and the watch of `hvdkit run` in one process: each is called around every step of the script."""
     from torch.optim import optimizer as hooks
 
-    from hvdkit.verify.hook.steps import around_steps, inside_a_step, part_of_a_step
+    from hvdkit.observe.steps import around_steps, inside_a_step, part_of_a_step
 
     monkeypatch.setattr(hooks, "_global_optimizer_pre_hooks", OrderedDict())
     monkeypatch.setattr(hooks, "_global_optimizer_post_hooks", OrderedDict())

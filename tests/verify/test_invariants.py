@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from hvdkit.observe.records import PASS_ENDED, SETS_EPOCH, WRONG_ORDER, Draw, Event, Run, Step, Tensor
 from hvdkit.verify import order
 from hvdkit.verify.cause import Cause
 from hvdkit.verify.invariants import check_invariants
-from hvdkit.verify.records import PASS_ENDED, SETS_EPOCH, WRONG_ORDER, Draw, Event, Run, Step, Tensor
 
 NAME = "the learning rate is the original's, or scaled by the number of ranks"
 

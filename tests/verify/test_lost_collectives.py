@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from hvdkit.observe.records import Collective, Event, Run, Step
 from hvdkit.verify.causes import likely_causes
 from hvdkit.verify.compare import compare
 from hvdkit.verify.differences import Stage
-from hvdkit.verify.records import Collective, Event, Run, Step
 from hvdkit.verify.tolerance import tolerance_for
 
 UNKNOWN = math.nan

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hvdkit.observe.records import CLIPPED, WRONG_ORDER, Draw, Event, Run, Step, Tensor
 from hvdkit.verify.causes import STATE, Cause, likely_causes
 from hvdkit.verify.compare import compare
-from hvdkit.verify.records import CLIPPED, WRONG_ORDER, Draw, Event, Run, Step, Tensor
 from hvdkit.verify.tolerance import tolerance_for
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from hvdkit.observe.records import Run, Saved, Step, Tensor
 from hvdkit.verify.differences import NO_RANK, Stage
-from hvdkit.verify.records import Run, Saved, Step, Tensor
 from hvdkit.verify.twins.files import Side
 from hvdkit.verify.twins.numbers import Scales
 from hvdkit.verify.twins.outputs import output_differences

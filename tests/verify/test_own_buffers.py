@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from hvdkit.observe.records import DDP, SENDS_BUFFERS, Event, Run, Step
 from hvdkit.verify.differences import pairs_of
-from hvdkit.verify.records import DDP, SENDS_BUFFERS, Event, Run, Step
 
 
 @pytest.mark.parametrize(

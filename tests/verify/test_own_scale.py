@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from hvdkit.observe.records import ADASUM, Event, Run, Step
 from hvdkit.verify.hook.own import OwnGradients, last_factor
 from hvdkit.verify.own_scale import compare_own
-from hvdkit.verify.records import ADASUM, Event, Run, Step
 
 OWN = ({"w": torch.tensor([1.0, -2.0]), "b": torch.tensor([0.5])}, {"w": torch.tensor([3.0, 1.0])})
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hvdkit.notebook import cells_of, program_of
+from hvdkit.source.notebook import cells_of, program_of
 from hvdkit.verify.hook import places
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from hvdkit.observe.records import Collective, Run, Step
 from hvdkit.verify.causes import likely_causes
 from hvdkit.verify.compare import compare
 from hvdkit.verify.differences import Stage
 from hvdkit.verify.hook.contents import saved
-from hvdkit.verify.records import Collective, Run, Step
 from hvdkit.verify.tolerance import tolerance_for
 
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from hvdkit.verify.records import Draw, Event, RecordError, Step, Tensor, read_run
+from hvdkit.observe.records import Draw, Event, RecordError, Step, Tensor, read_run
 
 STEP = Step(
     optimizer=0,

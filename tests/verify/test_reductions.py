@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from hvdkit.observe.records import ADASUM_OFF
 from hvdkit.verify.differences import Stage
 from hvdkit.verify.hook.adasum import _hold, combine
-from hvdkit.verify.records import ADASUM_OFF
 from hvdkit.verify.scene import Request
 from hvdkit.verify.session import verify
 

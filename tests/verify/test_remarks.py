@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hvdkit.verify.records import Run, Step
+from hvdkit.observe.records import Run, Step
 from hvdkit.verify.twins.remarks import printed_otherwise
 
 

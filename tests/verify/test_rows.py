@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from hvdkit.observe.records import GIVEN_ROWS, Draw, Run, Step
 from hvdkit.verify.cause import Cause
-from hvdkit.verify.records import GIVEN_ROWS, Draw, Run, Step
 from hvdkit.verify.rows import check_rows
 
 CAUSE = Cause("HVD302", "divide the data")

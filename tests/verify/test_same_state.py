@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from hvdkit.observe.records import ADASUM, Event, Run, Step, Tensor
 from hvdkit.verify.compare import compare
 from hvdkit.verify.differences import Stage
 from hvdkit.verify.invariants import check_invariants
-from hvdkit.verify.records import ADASUM, Event, Run, Step, Tensor
 from hvdkit.verify.same_state import Apart, states_apart
 from hvdkit.verify.tolerance import tolerance_for
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 import torch
 
+from hvdkit.observe.records import ADASUM, CLIPPED, Event, Run, Step
 from hvdkit.verify import report, report_alone
 from hvdkit.verify.alone import Alone
 from hvdkit.verify.compare import compare
 from hvdkit.verify.hook.tensors import describe
 from hvdkit.verify.judge import Verification
 from hvdkit.verify.own_scale import NAME
-from hvdkit.verify.records import ADASUM, CLIPPED, Event, Run, Step
 from hvdkit.verify.scale import compare_scale
 from hvdkit.verify.scene import Request
 from hvdkit.verify.session import verify

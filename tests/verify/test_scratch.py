@@ -6,13 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from hvdkit.launch.hosts import parse_hosts
+from hvdkit.hosts.lists import parse_hosts
 from hvdkit.verify.scratch import scratch_folder
 
 KILLED = """\
 import os, signal, sys
 from pathlib import Path
-from hvdkit.launch.hosts import parse_hosts
+from hvdkit.hosts.lists import parse_hosts
 from hvdkit.verify.scratch import scratch_folder
 with scratch_folder(parse_hosts("a:1,b:1"), Path(sys.argv[1])) as folder:
     (folder / "0" / "work" / "work").mkdir(parents=True, mode=0)

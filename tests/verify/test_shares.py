@@ -11,10 +11,10 @@ import pytest
 import torch
 from torch.utils.data import ConcatDataset, DataLoader, Dataset, Subset, SubsetRandomSampler, TensorDataset
 
+from hvdkit.observe.records import LEAVES_OUT, MADE, PASS_ENDED, TO_END, Draw, Event, Pool, Probe, Run, Step
 from hvdkit.verify.cause import Cause
 from hvdkit.verify.hook.probe import probe
 from hvdkit.verify.hook.samples import Bases, rows
-from hvdkit.verify.records import LEAVES_OUT, MADE, PASS_ENDED, TO_END, Draw, Event, Pool, Probe, Run, Step
 from hvdkit.verify.scene import Request
 from hvdkit.verify.session import verify
 from hvdkit.verify.shares import SPLIT, STREAM, UNLIKE, check_shares

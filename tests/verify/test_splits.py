@@ -9,9 +9,9 @@ import pytest
 import torch
 from torch.utils.data import DataLoader, Dataset, Subset, SubsetRandomSampler, TensorDataset
 
+from hvdkit.observe.records import TO_END
 from hvdkit.verify.hook.samples import Bases
 from hvdkit.verify.hook.splits import Splits
-from hvdkit.verify.records import TO_END
 from hvdkit.verify.scene import Request
 from hvdkit.verify.session import verify
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from hvdkit.observe.records import Run
 from hvdkit.verify import interpreter
 from hvdkit.verify.detect import Launcher, Start, how_to_start
 from hvdkit.verify.hook.beginning import LOADED
 from hvdkit.verify.hook.settings import Settings
 from hvdkit.verify.interpreter import interpreter_of
 from hvdkit.verify.loaded import start_of_ranks
-from hvdkit.verify.records import Run
 from hvdkit.verify.scene import Request, Scene
 
 TRAIN = """\

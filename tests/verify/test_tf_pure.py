@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hvdkit.observe.records import DECIDES, STEPS_OF_EPOCH, TF_DATA, Draw, Event, Run, Step, Tensor
 from hvdkit.verify import tensorflow
 from hvdkit.verify.cause import Cause
 from hvdkit.verify.detect import Launcher, how_to_start
 from hvdkit.verify.invariants import check_invariants
-from hvdkit.verify.records import DECIDES, STEPS_OF_EPOCH, TF_DATA, Draw, Event, Run, Step, Tensor
 from hvdkit.verify.values import distance
 
 EQUAL = "all ranks hold the same parameters after each step"

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from hvdkit.observe.records import DECIDES, ROUNDED, TF_DATA, Draw, Event, Run, Step, Tensor
 from hvdkit.verify import tensorflow
 from hvdkit.verify.differences import Stage
 from hvdkit.verify.hook.twin_rates import Scale
 from hvdkit.verify.hook.twin_record import SCALES
 from hvdkit.verify.invariants import beside_twins, check_invariants
-from hvdkit.verify.records import DECIDES, ROUNDED, TF_DATA, Draw, Event, Run, Step, Tensor
 from hvdkit.verify.tolerance import tolerance_for
 from hvdkit.verify.twins.judged import compare_twins
 from hvdkit.verify.twins.lines import Line, compare_lines

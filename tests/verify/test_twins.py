@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from hvdkit.observe.records import TO_END
 from hvdkit.verify.detect import how_to_start
 from hvdkit.verify.differences import Stage
 from hvdkit.verify.hook.settings import TWIN, Settings
 from hvdkit.verify.judge import Verification
-from hvdkit.verify.records import TO_END
 from hvdkit.verify.scene import Request, Scene
 from hvdkit.verify.session import verify
 from hvdkit.verify.twins.launch import start, wait

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hvdkit.launch.hosts import Host, HostList
+from hvdkit.hosts.lists import Host, HostList
 from hvdkit.verify import shapes
 from hvdkit.verify.detect import reads_place
 from hvdkit.verify.judge import Verification

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hvdkit.verify.records import EVALUATION, PASS_LENGTH, RESUME, TO_END, Draw, Event, Run, Step
+from hvdkit.observe.records import EVALUATION, PASS_LENGTH, RESUME, TO_END, Draw, Event, Run, Step
 from hvdkit.verify.scene import Request
 from hvdkit.verify.session import verify
 from hvdkit.verify.unreached import unreached

@@ -9,8 +9,9 @@ from hvdkit.check.horovod import called, discarded, short, target
 from hvdkit.migrate.catalog.finding import manual, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.index.names import FUNCTIONS, Names
-from hvdkit.migrate.plan import Edit, Finding, Slot
+from hvdkit.migrate.plan import Finding
+from hvdkit.source.edits import Edit, Slot
+from hvdkit.source.index.names import FUNCTIONS, Names
 
 KEEPS_SHAPE = ("allreduce", "broadcast", "broadcast_object")
 OTHERS = ("allgather", "allgather_object", "alltoall", "reducescatter")

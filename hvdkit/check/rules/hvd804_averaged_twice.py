@@ -12,9 +12,9 @@ from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.facts import Site
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.values import vocabulary as words
+from hvdkit.source.index.names import Names
 
 ALLREDUCE = frozenset(f"{module}.allreduce" for module in words.EVERY_HOROVOD)
 SAME = ("item", "cpu", "float", "double", "detach", "numpy", "clone")

@@ -13,10 +13,10 @@ from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.which_processes import Where, asks_for_process, where_runs
 from hvdkit.migrate.facts.programs.reached_code import run_alone
-from hvdkit.migrate.index.names import FUNCTIONS, Names
-from hvdkit.migrate.index.statements import block_of
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.values import vocabulary as words
+from hvdkit.source.index.names import FUNCTIONS, Names
+from hvdkit.source.index.statements import block_of
 
 COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq,

@@ -13,8 +13,8 @@ from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.rank_kinds import QUESTIONS, rank_kinds
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
+from hvdkit.source.index.names import Names
 
 RIGHT = {"local_size": "size", "local_rank": "rank"}
 SPLITS = frozenset(("numpy.array_split", "numpy.split", "torch.chunk", "torch.tensor_split"))

@@ -13,8 +13,8 @@ from hvdkit.migrate.facts.data.loaders import every_loader
 from hvdkit.migrate.facts.data.sharding import is_sharded
 from hvdkit.migrate.facts.data.training_loaders import is_trained_on
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
+from hvdkit.source.index.names import Names
 
 MAX_STEPS = 4
 

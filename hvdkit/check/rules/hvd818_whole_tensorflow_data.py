@@ -17,9 +17,9 @@ from hvdkit.migrate.facts.tensorflow.datasets import dataset_chains
 from hvdkit.migrate.facts.tensorflow.iterators import shuffles_apart
 from hvdkit.migrate.facts.tensorflow.own_shares import by_size, is_cut, is_own_part
 from hvdkit.migrate.facts.tensorflow.ways import Chain, operation
-from hvdkit.migrate.index.names import Binding, Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.values.binding_order import reaching
+from hvdkit.source.index.names import Binding, Names
 
 MESSAGE = "every rank trains on all of this data: N ranks do the work of one, N times"
 MADE = ("numpy.", "keras.datasets.")

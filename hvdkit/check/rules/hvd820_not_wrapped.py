@@ -11,8 +11,8 @@ from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.optimizers.step_calls import step_calls
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
-from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.plan import Finding
+from hvdkit.source.index.names import FUNCTIONS, Names
 
 REDUCES = ("allreduce", "allreduce_", "allreduce_async_", "allreduce_async", "grouped_allreduce")
 REDUCES_MORE = ("grouped_allreduce_", "grouped_allreduce_async_", "sparse_allreduce_async", "reducescatter")

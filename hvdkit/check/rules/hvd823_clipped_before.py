@@ -10,8 +10,8 @@ from hvdkit.check.windows import first_reader, skips, synchronized, wait_before,
 from hvdkit.migrate.catalog.finding import manual, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.plan import Finding
+from hvdkit.source.index.names import FUNCTIONS, Names
 
 
 def check(facts: Facts) -> Iterator[Finding]:

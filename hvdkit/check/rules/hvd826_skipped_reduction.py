@@ -10,8 +10,9 @@ from hvdkit.migrate.catalog.finding import safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.optimizers.written_optimizers import plain_target
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 
 def check(facts: Facts) -> Iterator[Finding]:

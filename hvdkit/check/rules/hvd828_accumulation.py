@@ -11,9 +11,9 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.catalog.finding import manual, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.index.names import FUNCTIONS
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.values.arguments import unpacks
+from hvdkit.source.index.names import FUNCTIONS
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -13,8 +13,9 @@ from hvdkit.migrate.catalog.finding import manual, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.optimizers.step_calls import step_calls
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding, Slot
+from hvdkit.migrate.plan import Finding
+from hvdkit.source.edits import Edit, Slot
+from hvdkit.source.index.names import Names
 
 MESSAGE = "hvd.DistributedOptimizer() returns a new optimizer, which is discarded here"
 

@@ -16,7 +16,8 @@ from hvdkit.migrate.facts.data.training_loaders import seeds
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
+from hvdkit.source.edits import Edit
 
 # What gives every rank the same weights without a broadcast, or may.
 LOADS = (

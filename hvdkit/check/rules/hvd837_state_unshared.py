@@ -11,9 +11,9 @@ from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Names
 
 SENDS = ("broadcast_optimizer_state", "broadcast_object", "broadcast_object_fn", "broadcast_", "broadcast")
 SCHEDULE = "schedule: the ranks continue with different learning rates"

@@ -13,9 +13,10 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.loops import training_loops
 from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
-from hvdkit.migrate.index.names import Binding, Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.values import vocabulary as words
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Binding, Names
 
 EVERY = frozenset(f"{module}.{name}" for module in words.EVERY_HOROVOD for name in COLLECTIVES)
 

@@ -11,9 +11,9 @@ from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
-from hvdkit.migrate.index.names import Binding, Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.values.arguments import keyword
+from hvdkit.source.index.names import Binding, Names
 
 MAX_STEPS = 6
 

@@ -11,8 +11,9 @@ from hvdkit.migrate.catalog.finding import manual, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 DEVICES = ("torch.cuda.set_device", "torch.cuda.device", "torch.device")
 MESSAGE = "devices are counted per node: on the second node this one does not exist"

@@ -14,7 +14,8 @@ from hvdkit.migrate.facts.facts import Site
 from hvdkit.migrate.facts.optimizers.step_calls import step_calls
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
+from hvdkit.source.edits import Edit
 
 # Any of these words may choose a device in a way that is not looked for here.
 CHOOSES = (

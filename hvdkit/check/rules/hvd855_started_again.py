@@ -12,9 +12,9 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.loaders import every_loader
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.programs.reached_code import runs_in
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.values.arguments import given, keyword
+from hvdkit.source.index.names import Names
 
 MODULES = ("multiprocessing", "torch.multiprocessing")
 CONTEXTS = frozenset(f"{module}.get_context" for module in MODULES)

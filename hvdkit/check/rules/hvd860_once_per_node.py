@@ -13,7 +13,8 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.files.writers import Writer, writers
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.launch.which_processes import Where
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
+from hvdkit.source.edits import Edit
 
 NAMES = ("torch.save", "torch.utils.tensorboard.SummaryWriter", "wandb.init")
 

@@ -14,7 +14,8 @@ from hvdkit.migrate.facts.files.writers import Writer, needed_everywhere, writer
 from hvdkit.migrate.facts.launch.which_processes import Where
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import programs_of
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
+from hvdkit.source.edits import Edit
 
 
 def check(facts: Facts) -> Iterator[Finding]:

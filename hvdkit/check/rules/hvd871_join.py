@@ -13,10 +13,10 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.facts import Site
 from hvdkit.migrate.facts.optimizers.step_calls import step_calls
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
-from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, Names
-from hvdkit.migrate.index.statements import statements_below
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.values import vocabulary as words
+from hvdkit.source.index.names import FUNCTIONS, LOOPS, Names
+from hvdkit.source.index.statements import statements_below
 
 
 def check(facts: Facts) -> Iterator[Finding]:

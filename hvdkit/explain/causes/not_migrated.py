@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
+from hvdkit.bootstrap.unset import ENVIRONMENT
 from hvdkit.explain.cause import Cause, Level, Match
 from hvdkit.explain.log import INSTALLED, Log
-
-ENVIRONMENT = re.compile(
-    r"environment variable (?P<what>\w+) expected, but not set"
-    r"|^KeyError: '(?P<variable>RANK|WORLD_SIZE|LOCAL_RANK|MASTER_ADDR|MASTER_PORT)'"
-    r"|(?P<group>Default process group has not been initialized)"
-)
 
 
 def find(log: Log) -> Match | None:

@@ -13,11 +13,12 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.horovod_names import horovod_names
 from hvdkit.migrate.facts.facts import Site
 from hvdkit.migrate.facts.optimizers.horovod_wraps import called, short
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.ddp_helpers import with_dist
 from hvdkit.migrate.rewrites.ddp_names import CALLS, NAMES
 from hvdkit.migrate.values import vocabulary as words
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 QUOTE = re.compile("[\"']")
 DEFAULTS = {"num_replicas": "size", "rank": "rank"}  # of torch's DistributedSampler

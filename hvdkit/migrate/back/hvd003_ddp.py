@@ -10,9 +10,10 @@ from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.decisions.ddp_wraps import ddp_wraps
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.coverage.through_ddp import written_wraps
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding, Slot
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.ddp_arguments import NO_ADASUM
+from hvdkit.source.edits import Edit, Slot
+from hvdkit.source.index.names import Names
 
 
 def check(facts: Facts) -> Iterator[Finding]:

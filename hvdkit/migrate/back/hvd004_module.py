@@ -15,8 +15,9 @@ from hvdkit.migrate.facts.coverage.through_ddp import (
     runs_below_wraps,
     written_wraps,
 )
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding, Slot
+from hvdkit.migrate.plan import Finding
+from hvdkit.source.edits import Edit, Slot
+from hvdkit.source.index.names import Names
 
 # What DDP has itself, or passes on with the same meaning.
 OWN = frozenset(

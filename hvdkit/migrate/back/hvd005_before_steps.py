@@ -8,7 +8,8 @@ from hvdkit.migrate.catalog.finding import safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.optimizers.averaged_before_steps import averaged_before_steps
-from hvdkit.migrate.plan import Edit, Finding, Slot
+from hvdkit.migrate.plan import Finding
+from hvdkit.source.edits import Edit, Slot
 
 
 def check(facts: Facts) -> Iterator[Finding]:

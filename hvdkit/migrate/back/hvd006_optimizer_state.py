@@ -11,10 +11,11 @@ from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.facts import Site
 from hvdkit.migrate.facts.optimizers.horovod_wraps import called
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.ddp_helpers import in_file
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import given
+from hvdkit.source.edits import Edit
 
 STEPS = (
     "Horovod takes a step with gradients of zero here: weight decay moves the weights once, and Adam counts a step "

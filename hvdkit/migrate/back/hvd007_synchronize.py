@@ -14,9 +14,9 @@ from hvdkit.migrate.facts.coverage.through_ddp import written_wraps
 from hvdkit.migrate.facts.models.optimizers import every_optimizer
 from hvdkit.migrate.facts.optimizers.averaged_before_steps import averaged_before_steps
 from hvdkit.migrate.facts.optimizers.horovod_wraps import called
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.values import vocabulary as words
+from hvdkit.source.index.names import Names
 
 CLIPS = ("torch.nn.utils.clip_grad_norm_", "torch.nn.utils.clip_grad_value_", "torch.nn.utils.clip_grad_norm")
 ADVICE = "remove it: DDP averages the gradients in backward()"

@@ -11,12 +11,13 @@ from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.facts import Site
 from hvdkit.migrate.facts.optimizers.horovod_wraps import called, short
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.ddp_arguments import all_names
 from hvdkit.migrate.rewrites.ddp_helpers import in_file, with_dist
 from hvdkit.migrate.rewrites.ddp_names import FUNCTIONS, NAMES
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import given, is_constant, is_on, unpacks
+from hvdkit.source.edits import Edit
 
 REDUCES = ("allreduce", "allreduce_", "allreduce_async", "allreduce_async_")
 REDUCTIONS = {name: NAMES[name] for name in ("Average", "Sum", "Min", "Max", "Product")}

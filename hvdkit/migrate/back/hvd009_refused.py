@@ -11,11 +11,11 @@ from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.horovod_names import TOPS, horovod_names
 from hvdkit.migrate.facts.programs.programs import programs_of
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.always_there import always_there, falls_back_alone
 from hvdkit.migrate.rewrites.ddp_names import CALLS, FUNCTIONS, NAMES, OTHERS
 from hvdkit.migrate.values import vocabulary as words
+from hvdkit.source.index.names import Names
 
 KNOWN = frozenset((*CALLS, *FUNCTIONS, *OTHERS))
 # What starts a function in Horovod's ranks, beside Horovod's own.

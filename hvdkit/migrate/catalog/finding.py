@@ -10,8 +10,8 @@ from hvdkit.migrate.catalog.left_out import is_left, left_out
 from hvdkit.migrate.edits import Maker, attempt
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.programs.reached_code import of_one_process
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import WAITING, Applicability, Finding, Made, Obstacle
+from hvdkit.source.index.names import Names
 
 
 def safe(

@@ -10,9 +10,10 @@ from dataclasses import replace
 
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Applicability, Finding, Obstacle, Slot, todo
-from hvdkit.migrate.project.options import Left
+from hvdkit.migrate.options import Left
+from hvdkit.migrate.plan import Applicability, Finding, Obstacle, todo
+from hvdkit.source.edits import Slot
+from hvdkit.source.index.names import Names
 
 LEFT = Obstacle("you left it as it is")
 MARKED = "you left this as it is; hvdkit migrate rewrites it once this TODO is removed"

@@ -9,9 +9,9 @@ from pathlib import Path
 from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts import Facts, Options
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, imported_by, programs_of, programs_with
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import WAITING, Applicability, FilePlan, Finding
 from hvdkit.shell import word
+from hvdkit.source.index.names import Names
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,10 @@ from typing import NamedTuple, Protocol, Union, runtime_checkable
 
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Condition, Spot, State, address
+from hvdkit.migrate.plan import Condition, Spot, State
 from hvdkit.migrate.report.locations import lines_before, spot
+from hvdkit.source.edits import address
+from hvdkit.source.index.names import Names
 
 MOST = 3  # places that a sentence names
 

@@ -15,9 +15,9 @@ from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.programs.reached_code import runs_in, starting_sites
 from hvdkit.migrate.facts.programs.training_paths import training_paths
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import State
 from hvdkit.migrate.values import vocabulary as words
+from hvdkit.source.index.names import Names
 
 # Questions that make no CUDA context, and settings that are kept until there is one.
 HARMLESS = (

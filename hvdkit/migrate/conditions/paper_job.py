@@ -26,8 +26,8 @@ from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.programs.paper_runs import record_of
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.programs.reached_code import runs_in
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import State
+from hvdkit.source.index.names import Names
 
 MEET = "collectives meet"
 SETTINGS = "ranks train with the same settings"  # a row where they do not

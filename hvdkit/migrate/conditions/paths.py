@@ -20,8 +20,8 @@ from hvdkit.migrate.facts.programs.paper_runs import all_ranks_come
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.programs.reached_code import runs_in
 from hvdkit.migrate.facts.programs.training_paths import training_paths
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Names
 
 MAX_CALLERS = 6
 Code = tuple[Names, ast.AST]

@@ -58,10 +58,10 @@ from hvdkit.migrate.facts.programs.training_paths import (
     modules_chosen,
     training_paths,
 )
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Condition, State
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import keyword
+from hvdkit.source.index.names import Names
 
 UNDERSTOOD = "all training code is understood"
 NOT_UNDERSTOOD = "nothing that hvdkit recognizes averages the gradients of the training at {}"

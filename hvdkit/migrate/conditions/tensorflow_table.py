@@ -25,8 +25,8 @@ from hvdkit.migrate.facts.tensorflow.loaded_models import trained_as_loaded
 from hvdkit.migrate.facts.tensorflow.own_shares import by_size, is_cut, is_own_part, takes_share
 from hvdkit.migrate.facts.tensorflow.samples import pipeline_sources
 from hvdkit.migrate.facts.tensorflow.saving_calls import other_writers, saves, summaries
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Condition, State
+from hvdkit.source.index.names import Names
 
 FileNode = tuple[Names, ast.AST]
 VISIBLE = ("tensorflow.config.set_visible_devices", "tensorflow.config.experimental.set_visible_devices")

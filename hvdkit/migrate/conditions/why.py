@@ -14,9 +14,9 @@ from hvdkit.migrate.conditions.paper_job import MEET, SETTINGS
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.programs.paper_runs import record_of
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Condition, Reason, State
 from hvdkit.migrate.report.locations import spot
+from hvdkit.source.index.names import Names
 
 LONG = 90  # characters of code that a step shows
 CHAINS: dict[str, Callable[[Record], Iterator[chains.Step]]] = {

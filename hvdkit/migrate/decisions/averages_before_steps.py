@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.optimizers.horovod_wraps import Wrapped
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit
 from hvdkit.migrate.rewrites.ddp_arguments import NotWrapped, arguments_of
 from hvdkit.migrate.rewrites.ddp_helpers import in_file
 from hvdkit.migrate.values import vocabulary as words
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 
 def averaging_before_steps(facts: Facts, wrap: Wrapped) -> Iterator[tuple[Names, Edit]]:

@@ -18,11 +18,11 @@ from hvdkit.migrate.facts.collectives.collectives import (
     reduction,
 )
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Made, Obstacle
 from hvdkit.migrate.rewrites.collectives import reduced, reduced_copy, same_again
 from hvdkit.migrate.rewrites.gathers import INTO, gathered
 from hvdkit.migrate.values.arguments import keyword
+from hvdkit.source.index.names import Names
 
 NO_REDUCTION = "Horovod has no such reduction, or it is chosen where it cannot be followed"
 NARROW = "Horovod cannot reduce a tensor of bytes, 16-bit integers or Booleans, and this may be one"

@@ -19,13 +19,13 @@ from hvdkit.migrate.facts.models.parameter_roots import in_caller
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.horovod_wraps import Wrapped, called, wraps
 from hvdkit.migrate.facts.programs.programs import programs_of
-from hvdkit.migrate.index.names import LOOPS, Names
-from hvdkit.migrate.plan import Edit
 from hvdkit.migrate.rewrites.ddp_arguments import NotWrapped, arguments_of
 from hvdkit.migrate.rewrites.ddp_helpers import in_file
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import given
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import LOOPS, Names
 
 STATE = ("state_dict", "named_parameters")
 DISTRIBUTED = "DDP({}, broadcast_buffers=False)"

@@ -29,9 +29,10 @@ from hvdkit.migrate.facts.optimizers.wrap_places import WrapPlace, wrap_places
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import migrates, programs_with
 from hvdkit.migrate.facts.programs.reached_code import runs_in
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Made, Obstacle
+from hvdkit.migrate.plan import Made, Obstacle
 from hvdkit.migrate.values import vocabulary as words
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 APART = (
     "where all ranks should hold the same weights, wrap it in DistributedDataParallel and run "

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Applicability, Finding
 from hvdkit.migrate.values import vocabulary as words
+from hvdkit.source.index.names import Names
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,11 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any, Callable, Union
 
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.index.statements import block_of
-from hvdkit.migrate.plan import Edit, Made, Obstacle, Place, Slot
-from hvdkit.migrate.read.source import Source
+from hvdkit.migrate.plan import Made, Obstacle
+from hvdkit.source.edits import Edit, Place, Slot
+from hvdkit.source.index.names import Names
+from hvdkit.source.index.statements import block_of
+from hvdkit.source.read.source import Source
 
 _COMMENT = re.compile(r"#[^\r\n]*")
 # A line that cannot follow another behind a semicolon: indented, a comment, or the head of a block.

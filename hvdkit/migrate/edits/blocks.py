@@ -11,8 +11,8 @@ import re
 from collections.abc import Sequence
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 _BLANK = re.compile(r"(?:[ \t]*\r?\n)*")
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from hvdkit.migrate.plan import OWN_LINES, Edit, Slot
-from hvdkit.migrate.read.source import Source
+from hvdkit.source.edits import OWN_LINES, Edit, Slot
+from hvdkit.source.read.source import Source
 
 
 def joined(source: Source, changes: Sequence[Edit]) -> list[Edit]:

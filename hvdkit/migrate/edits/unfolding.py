@@ -12,10 +12,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from hvdkit.migrate.index.indexing import index
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding, apply_edits
-from hvdkit.migrate.read.source import Original, Source, parse
+from hvdkit.migrate.plan import Finding
+from hvdkit.source.edits import Edit, apply_edits
+from hvdkit.source.index.indexing import index
+from hvdkit.source.index.names import Names
+from hvdkit.source.read.source import Original, Source, parse
 
 BETWEEN = re.compile(r"[ \t\f]*;[ \t\f]*")
 BEHIND = re.compile(r"[ \t\f]*;(?=[ \t\f]*(?:#|\r|\n|$))")  # a semicolon that nothing follows

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable
 
 from hvdkit.migrate.edits import CannotEdit, own_lines
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit
-from hvdkit.migrate.read.source import Source
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
+from hvdkit.source.read.source import Source
 
 _HEADER = re.compile(r"[\s)]*:[ \t\f]*(\r\n|\r|\n)")  # the end of a compound statement's first line
 

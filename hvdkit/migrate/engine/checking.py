@@ -14,7 +14,7 @@ from hvdkit.migrate.decisions.rank_questions import rank_questions
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.call_graph import call_graph
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.read.room import TooManyQuestions
+from hvdkit.source.read.room import TooManyQuestions
 
 
 class RuleFailed(HvdkitError):

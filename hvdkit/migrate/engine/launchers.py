@@ -18,11 +18,11 @@ from typing import Callable
 from hvdkit.dataclass import dataclass
 from hvdkit.files import is_inside, read_text
 from hvdkit.migrate.facts.code.commands import launch_commands
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import address
-from hvdkit.migrate.project.texts import files_in
 from hvdkit.migrate.write.apply import root_of
 from hvdkit.printable import one_line
+from hvdkit.source.edits import address
+from hvdkit.source.index.names import Names
+from hvdkit.source.project.texts import files_in
 
 SUFFIXES = (".sh", ".bash", ".sbatch", ".slurm", ".pbs", ".mk", ".md", ".rst")
 NAMES = ("Makefile", "makefile", "GNUmakefile", "README")

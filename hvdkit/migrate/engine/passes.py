@@ -17,15 +17,15 @@ from hvdkit.migrate.engine.rewriting import Rewritten, Unwritable, rewrite
 from hvdkit.migrate.engine.stages import Run, prepared
 from hvdkit.migrate.engine.unfollowed import without_unfollowed
 from hvdkit.migrate.facts import Facts, Options
-from hvdkit.migrate.index.indexing import index
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import FilePlan, Finding
-from hvdkit.migrate.project.files import Project, Reader
-from hvdkit.migrate.project.opening import open_project, reopen
-from hvdkit.migrate.project.parts import parts
-from hvdkit.migrate.read.room import TooManyQuestions, roomy
 from hvdkit.migrate.report.locations import reported
 from hvdkit.migrate.write.apply import root_of
+from hvdkit.source.index.indexing import index
+from hvdkit.source.index.names import Names
+from hvdkit.source.project.files import Project, Reader
+from hvdkit.source.project.opening import open_project, reopen
+from hvdkit.source.project.parts import parts
+from hvdkit.source.read.room import TooManyQuestions, roomy
 
 ROUNDS = 2  # in which what rules find in their own result is carried out
 

@@ -19,14 +19,14 @@ from hvdkit.migrate.facts import Options
 from hvdkit.migrate.facts.launch.unchanged import command_unchanged
 from hvdkit.migrate.facts.optimizers.horovod_wraps import uses_horovod
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
-from hvdkit.migrate.index.names import Names
+from hvdkit.migrate.options import DDP
 from hvdkit.migrate.plan import FilePlan, Plan, Program
-from hvdkit.migrate.project.files import Project, Reader
-from hvdkit.migrate.project.opening import open_project
-from hvdkit.migrate.project.options import DDP
-from hvdkit.migrate.read.room import roomy
 from hvdkit.migrate.rules import rules_for
 from hvdkit.migrate.write.apply import root_of
+from hvdkit.source.index.names import Names
+from hvdkit.source.project.files import Project, Reader
+from hvdkit.source.project.opening import open_project
+from hvdkit.source.read.room import roomy
 
 
 @roomy

@@ -16,15 +16,16 @@ from hvdkit.migrate.edits.joining import joined
 from hvdkit.migrate.engine.passes import Pass, passes
 from hvdkit.migrate.facts import Facts, Options
 from hvdkit.migrate.facts.programs.programs import programs_of, programs_with
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import OWN_LINES, FilePlan, Finding, Reported, apply_edits
-from hvdkit.migrate.project.files import Reader
-from hvdkit.migrate.project.opening import open_project
-from hvdkit.migrate.project.options import Left
-from hvdkit.migrate.read.room import roomy
+from hvdkit.migrate.options import Left
+from hvdkit.migrate.plan import FilePlan, Finding, Reported
 from hvdkit.migrate.report.locations import reported
 from hvdkit.migrate.rules import rules_for
 from hvdkit.migrate.write.apply import root_of
+from hvdkit.source.edits import OWN_LINES, apply_edits
+from hvdkit.source.index.names import Names
+from hvdkit.source.project.files import Reader
+from hvdkit.source.project.opening import open_project
+from hvdkit.source.read.room import roomy
 
 
 @dataclass(frozen=True)

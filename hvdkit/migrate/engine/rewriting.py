@@ -11,12 +11,13 @@ from hvdkit.migrate.catalog.refusals import applied
 from hvdkit.migrate.edits.blocks import fill
 from hvdkit.migrate.edits.joining import joined
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import HEADERS, Applicability, Edit, EditConflict, Finding, Slot, todo
-from hvdkit.migrate.read.notebook import NotANotebook
-from hvdkit.migrate.read.source import Source, Unreadable, does_not_compile, parse
+from hvdkit.migrate.plan import Applicability, Finding, todo
 from hvdkit.migrate.rewrites import tensorflow as tensorflow_edits
 from hvdkit.migrate.rewrites.imports import import_edits
+from hvdkit.source.edits import HEADERS, Edit, EditConflict, Slot
+from hvdkit.source.index.names import Names
+from hvdkit.source.read.notebook import NotANotebook
+from hvdkit.source.read.source import Source, Unreadable, does_not_compile, parse
 
 LEFT = (Applicability.MANUAL, Applicability.REFUSED)
 

@@ -16,12 +16,12 @@ from hvdkit.migrate.engine.after_backward import AVERAGING, without_averages
 from hvdkit.migrate.engine.checking import by_file, found_by
 from hvdkit.migrate.engine.wrapping import said_literally, wrapped_files
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.index.names import Names
+from hvdkit.migrate.options import DDP
 from hvdkit.migrate.plan import Finding
-from hvdkit.migrate.project.files import Reader
-from hvdkit.migrate.project.opening import reopen
-from hvdkit.migrate.project.options import DDP
 from hvdkit.migrate.rewrites.stopping import stopped_files
+from hvdkit.source.index.names import Names
+from hvdkit.source.project.files import Reader
+from hvdkit.source.project.opening import reopen
 
 STOPPING = "HVD901"
 WRAPPING = "HVD003"

@@ -6,11 +6,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Union
 
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.project.files import Project, Reader
-from hvdkit.migrate.project.opening import reopen
-from hvdkit.migrate.read import room
-from hvdkit.migrate.read.source import Unreadable
+from hvdkit.source.index.names import Names
+from hvdkit.source.project.files import Project, Reader
+from hvdkit.source.project.opening import reopen
+from hvdkit.source.read import room
+from hvdkit.source.read.source import Unreadable
 
 Unfollowed = Union[RecursionError, room.TooManyQuestions]
 

@@ -10,11 +10,11 @@ from hvdkit.migrate.engine.rewriting import merged
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.coverage.through_ddp import passes_around
 from hvdkit.migrate.facts.programs.programs import programs_of
-from hvdkit.migrate.index.indexing import index
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit
-from hvdkit.migrate.read.source import Original, Source, parse
 from hvdkit.migrate.report.locations import lines_before
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.indexing import index
+from hvdkit.source.index.names import Names
+from hvdkit.source.read.source import Original, Source, parse
 
 
 def wrapped_files(facts: Facts) -> dict[Path, Names]:

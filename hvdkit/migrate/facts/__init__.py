@@ -1,6 +1,6 @@
 """What the program is: a read-only pass over a whole project that rules look at."""
 
 from hvdkit.migrate.facts.facts import Facts, Site
-from hvdkit.migrate.project.options import Options
+from hvdkit.migrate.options import Options
 
 __all__ = ["Facts", "Options", "Site"]

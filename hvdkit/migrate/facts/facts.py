@@ -15,12 +15,12 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Callable, TypeVar, cast
 
 from hvdkit.dataclass import dataclass
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.project.files import Project
-from hvdkit.migrate.project.options import Options
+from hvdkit.migrate.options import Options
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import keyword
 from hvdkit.migrate.values.flow import Flow
+from hvdkit.source.index.names import Names
+from hvdkit.source.project.files import Project
 
 if TYPE_CHECKING:
     from typing import Concatenate, ParamSpec  # novm

@@ -7,8 +7,8 @@ import re
 
 from hvdkit.credentials import masked
 from hvdkit.migrate.plan import FilePlan
-from hvdkit.migrate.read.source import NEWLINE
 from hvdkit.printable import one_line
+from hvdkit.source.read.source import NEWLINE
 
 CONTEXT = 1  # lines around a change: with more, changes for different reasons share a hunk
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\S+ @@")

@@ -9,9 +9,10 @@ from html import escape
 
 from hvdkit.html import page, prose, table, tasks, verdict
 from hvdkit.migrate.catalog.rule_files import COMMANDS, read, rule_files
-from hvdkit.migrate.plan import FilePlan, Plan, Reason, Reported, State, address
+from hvdkit.migrate.plan import FilePlan, Plan, Reason, Reported, State
 from hvdkit.migrate.report.diff import lines_of
 from hvdkit.migrate.report.verdicts import verdicts
+from hvdkit.source.edits import address
 
 KINDS = {"green": "good", "yellow": "open", "red": "bad"}
 MARKS = {State.PROVEN: ("yes", "good"), State.OPEN: ("open", "open"), State.NONE: ("-", "")}

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 
 from hvdkit.migrate.plan import Finding, Reported, Spot
-from hvdkit.migrate.read.source import Source
+from hvdkit.source.read.source import Source
 
 
 def reported(source: Source, findings: Iterable[Finding]) -> tuple[Reported, ...]:

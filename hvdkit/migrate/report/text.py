@@ -9,23 +9,14 @@ from pathlib import Path
 
 from hvdkit.console import console, plain, show_line, show_source
 from hvdkit.migrate.facts import Options
-from hvdkit.migrate.plan import (
-    WAITING,
-    Applicability,
-    Condition,
-    FilePlan,
-    Plan,
-    Program,
-    Reported,
-    State,
-    address,
-)
-from hvdkit.migrate.project.options import DDP
+from hvdkit.migrate.options import DDP
+from hvdkit.migrate.plan import WAITING, Applicability, Condition, FilePlan, Plan, Program, Reported, State
 from hvdkit.migrate.report.diff import file_diff
 from hvdkit.migrate.report.verdicts import verdicts
-from hvdkit.notebook import NOTEBOOK
 from hvdkit.printable import counted, one_line
 from hvdkit.shell import word
+from hvdkit.source.edits import address
+from hvdkit.source.notebook import NOTEBOOK
 
 COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 MANY = 12  # line numbers in one line of the report

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.edits import CannotEdit, delete, own_lines
 from hvdkit.migrate.edits.unnesting import open_up
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 
 def falls_back_alone(names: Names, around: ast.Try, name: str, modules: tuple[str, ...]) -> bool:

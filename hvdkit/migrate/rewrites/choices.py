@@ -8,8 +8,8 @@ import re
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.checkpoints.unwrapping import only_asks
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 
 def without_choice(facts: Facts, names: Names, node: ast.Attribute) -> Edit | None:

@@ -13,8 +13,8 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.collectives.collectives import Collective
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 Part = Union[str, ast.expr]
 _ATOMS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.List, ast.ListComp)

@@ -7,8 +7,8 @@ import ast
 from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.optimizers.horovod_wraps import Wrapped
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import given, is_on, unpacks
+from hvdkit.source.index.names import Names
 
 ORDER = ("optimizer", "named_parameters", "compression", "backward_passes_per_step", "op")
 NO_ADASUM = "Adasum is a reduction of Horovod, and DDP averages"

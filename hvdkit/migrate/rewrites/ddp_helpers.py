@@ -6,9 +6,9 @@ import ast
 import re
 
 from hvdkit.migrate import edits
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit
 from hvdkit.migrate.values import vocabulary as words
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 # By the name that each gets in the file.
 HELPERS = {

@@ -18,8 +18,8 @@ from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.launch.which_processes import all_come_together
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.reached_code import started
-from hvdkit.migrate.index.names import FUNCTIONS, LOOPS
-from hvdkit.migrate.plan import Edit
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import FUNCTIONS, LOOPS
 
 OWN_GENERATORS = {"random": "Random", "numpy": "RandomState"}
 

@@ -9,9 +9,9 @@ from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.keras_versions import target_of
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit
 from hvdkit.migrate.rewrites.tensorflow import after
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 
 @dataclass(frozen=True)

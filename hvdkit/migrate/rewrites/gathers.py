@@ -8,7 +8,6 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.collectives.collectives import Collective
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
-from hvdkit.migrate.plan import Edit
 from hvdkit.migrate.rewrites.collectives import (
     Part,
     at_once,
@@ -19,6 +18,7 @@ from hvdkit.migrate.rewrites.collectives import (
     same_again,
     under,
 )
+from hvdkit.source.edits import Edit
 
 INTO = ("all_gather_into_tensor", "_all_gather_base")
 FRESH = (

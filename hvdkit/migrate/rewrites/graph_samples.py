@@ -10,9 +10,9 @@ import ast
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.data.loaders import Loader
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import given
+from hvdkit.source.index.names import Names
 
 EDGES = "edge_label_index"
 UNFOLLOWED = "what it draws its batches from was not followed"

@@ -12,9 +12,9 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.main_guards import main_guard
 from hvdkit.migrate.facts.programs.horovod_import import horovod_module, horovod_name
-from hvdkit.migrate.index.names import FUNCTIONS, Names
-from hvdkit.migrate.plan import Edit, merge
-from hvdkit.migrate.project.options import DDP
+from hvdkit.migrate.options import DDP
+from hvdkit.source.edits import Edit, merge
+from hvdkit.source.index.names import FUNCTIONS, Names
 
 ImportNode = Union[ast.Import, ast.ImportFrom]
 

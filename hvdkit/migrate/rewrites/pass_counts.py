@@ -11,8 +11,8 @@ from hvdkit.migrate.facts.models.syncing import SETTER, Choice, called, choice_o
 from hvdkit.migrate.facts.optimizers.after_backward import averaged_literally
 from hvdkit.migrate.facts.optimizers.written_optimizers import trainers_of
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 
 def by_switch(facts: Facts, names: Names, statement: ast.Assign, target: ast.Attribute) -> list[Edit]:

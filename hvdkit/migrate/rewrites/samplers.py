@@ -16,12 +16,12 @@ from hvdkit.migrate.facts.data.sharding import ITERABLE, WEIGHTED, is_sharded
 from hvdkit.migrate.facts.data.training_loaders import is_trained_on
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.reached_code import only_single
-from hvdkit.migrate.index.names import COMPREHENSIONS, Names
-from hvdkit.migrate.plan import Edit
 from hvdkit.migrate.rewrites.collectives import fresh
 from hvdkit.migrate.rewrites.graph_samples import drawn_from, is_of_graph
 from hvdkit.migrate.values.arguments import given, is_on, keyword
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import COMPREHENSIONS, Names
 
 WIDE = 110  # columns
 RANDOM, SEQUENTIAL = "torch.utils.data.RandomSampler", "torch.utils.data.SequentialSampler"

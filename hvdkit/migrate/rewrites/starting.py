@@ -12,8 +12,8 @@ from hvdkit.migrate.facts.keras.vocabulary import KINDS
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.programs.reached_code import DEFINITIONS, start_below
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 IMPORTS = (ast.Import, ast.ImportFrom)
 

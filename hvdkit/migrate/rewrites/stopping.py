@@ -11,10 +11,10 @@ from pathlib import Path
 
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.stop_at_option import Stop, find_stops, outermost_stop
-from hvdkit.migrate.index.indexing import index
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit
-from hvdkit.migrate.read.source import Source, Stopped, parse
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.indexing import index
+from hvdkit.source.index.names import Names
+from hvdkit.source.read.source import Source, Stopped, parse
 
 
 def stopped_files(facts: Facts) -> dict[Path, Names]:

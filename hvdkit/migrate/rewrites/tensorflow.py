@@ -12,8 +12,8 @@ from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.programs.horovod_import import horovod_module, horovod_name
 from hvdkit.migrate.facts.programs.keras_versions import target_of
 from hvdkit.migrate.facts.programs.tensorflow_programs import mirrored_strategies, only_with_strategy
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import OWN_LINES, Edit, Slot
+from hvdkit.source.edits import OWN_LINES, Edit, Slot
+from hvdkit.source.index.names import Names
 
 SCOPE_RULE = "HVD703"
 # The rates of Keras' optimizers that are the same in all of its versions, by the name that compile takes.

@@ -12,8 +12,8 @@ from hvdkit.migrate.facts.programs.keras_versions import target_of
 from hvdkit.migrate.facts.tensorflow.datasets import countless
 from hvdkit.migrate.facts.tensorflow.shardable import endless
 from hvdkit.migrate.facts.tensorflow.ways import Chain, Point
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 
 def shard(facts: Facts, chain: Chain, point: Point) -> list[Edit]:

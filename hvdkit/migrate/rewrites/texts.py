@@ -18,8 +18,8 @@ from hvdkit.migrate.facts.keras.vocabulary import KINDS
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
 from hvdkit.migrate.facts.programs.reached_code import runs_in, trained_by
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.index.statements import statements_above
+from hvdkit.source.index.names import Names
+from hvdkit.source.index.statements import statements_above
 
 MAX_CALLEES = 3
 MAX_CALLERS = 3

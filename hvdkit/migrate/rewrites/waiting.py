@@ -10,8 +10,8 @@ from hvdkit.migrate.facts.models.step_groups import Group
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.gradient_waits import if_there, made_under_test
 from hvdkit.migrate.facts.optimizers.written_optimizers import optimizer_names
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 
 def wait_after(facts: Facts, names: Names, call: ast.Call, group: Group) -> Edit:

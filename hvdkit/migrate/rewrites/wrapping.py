@@ -16,9 +16,9 @@ from hvdkit.dataclass import dataclass
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
-from hvdkit.migrate.index.names import COMPREHENSIONS, Names
-from hvdkit.migrate.plan import Edit
 from hvdkit.migrate.values.wrappers import RETURNS_SELF, is_wrapper
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import COMPREHENSIONS, Names
 
 # Writes what has to be said about a model, given an expression that is the model.
 Lines = Callable[[str], Sequence[str]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hvdkit.migrate.catalog.rule import Rule
 from hvdkit.migrate.catalog.rule_files import load
-from hvdkit.migrate.project.files import Project
+from hvdkit.source.project.files import Project
 
 # The series that look at programs of other frameworks than PyTorch, and what such a program mentions.
 FRAMEWORKS = {"HVD7": ("tensorflow", "keras")}

@@ -18,9 +18,10 @@ from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.programs.reached_code import runs_in, starting_sites
 from hvdkit.migrate.facts.programs.training_paths import training_paths
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.starting import device_lines
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 # Arguments that asked for something that Horovod has elsewhere, or not at all.
 SAID = {

@@ -15,8 +15,9 @@ from hvdkit.migrate.facts.launch.ranks import RankRead, environment_reads, envir
 from hvdkit.migrate.facts.launch.which_processes import caught
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import kinds_of
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 ONE_HOST = (
     "init_process_group uses this number as the rank, which holds on one host. For several hosts, write "

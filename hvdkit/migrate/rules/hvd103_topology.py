@@ -17,9 +17,9 @@ from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.launch.library_groups import decides_group
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.values import vocabulary as words
+from hvdkit.source.index.names import Names
 
 DESTROY = "torch.distributed.destroy_process_group"
 STARTED = "torch.distributed.is_initialized"

@@ -10,7 +10,8 @@ from hvdkit.migrate.catalog.finding import safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.programs.programs import kinds_of
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
+from hvdkit.source.edits import Edit
 
 AVAILABLE = "torch.distributed.is_available"
 

@@ -13,8 +13,9 @@ from hvdkit.migrate.facts.launch.launch import Spawn, launch_of
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.launched_processes import called_openly, functions_below, leads_to_init
 from hvdkit.migrate.facts.programs.programs import kinds_of
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 WORK = frozenset(("torch.load", "torch.save"))
 

@@ -14,7 +14,8 @@ from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.launch.launch_reach import launch_reach
 from hvdkit.migrate.facts.launch.launch_settings import FLAG, Setting, settings
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
+from hvdkit.source.edits import Edit
 
 
 def check(facts: Facts) -> Iterator[Finding]:

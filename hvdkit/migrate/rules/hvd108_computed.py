@@ -18,8 +18,9 @@ from hvdkit.migrate.facts.launch.rank_definitions import (
 )
 from hvdkit.migrate.facts.launch.worker_numbers import numbers_for_rank
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 ABOUT = {
     "rank": "is passed to init_process_group as the rank",

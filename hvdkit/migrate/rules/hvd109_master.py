@@ -20,8 +20,9 @@ from hvdkit.migrate.facts.launch.ranks import (
 )
 from hvdkit.migrate.facts.launch.which_processes import caught
 from hvdkit.migrate.facts.programs.programs import kinds_of
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 STRICT = ("check_output", "check_call", "run", "Popen")  # they raise where there is no scontrol
 

@@ -25,10 +25,11 @@ from hvdkit.migrate.facts.programs.reached_code import (
     runs_in,
     start_below,
 )
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.starting import below_imports, start_lines
 from hvdkit.migrate.values import vocabulary as words
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 FIRST = "Horovod starts first, and each process uses the GPU of its local rank"
 SHARES = "it runs as a single process, and reaches code that now asks for its rank"

@@ -15,9 +15,10 @@ from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.launch.launch_reach import launch_reach, tests_around
 from hvdkit.migrate.facts.launch.lone_processes import ASKS_FOR_CARDS
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.values.lookups import calls_by_text
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 # What is the same for all processes, or is asked in order to join only once.
 SAME = {"sys.platform", "os.name", "platform.system", "torch.distributed.is_initialized", *ASKS_FOR_CARDS}

@@ -26,9 +26,10 @@ from hvdkit.migrate.facts.launch.device_numbers import (
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import kinds_of, programs_of
 from hvdkit.migrate.facts.programs.reached_code import on_import, only_single, runs_in
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -13,8 +13,9 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.process_loops import Starting, kept_in, python_again, starting_loop
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.launched_processes import processes
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -11,9 +11,10 @@ from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.launch.library_groups import libraries_needing
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.collectives import fresh, same_again
 from hvdkit.migrate.values import vocabulary as words
+from hvdkit.source.edits import Edit
 
 NETWORKS = "where hosts have several networks, GLOO_SOCKET_IFNAME names the one to use, as for torchrun"
 

@@ -11,10 +11,10 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.programs.launched_processes import functions_below, leads_to_init, processes
 from hvdkit.migrate.facts.programs.programs import programs_of
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.values.arguments import keyword
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Names
 
 SHARES = ("share_memory_", "share_memory")  # methods of a tensor, and of a model
 PACKAGES = ("multiprocessing", "torch.multiprocessing")

@@ -9,8 +9,9 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.catalog.finding import manual, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 PLAIN, OURS = "horovod.torch", "hvdkit.torch"
 # What hvdkit.torch has on Horovod alone, and what to write without it.

@@ -21,10 +21,11 @@ from hvdkit.migrate.facts.models.wraps import (
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.programs.programs import programs_of
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.wrapping import broadcast_lines, take_away
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import is_on, keyword
+from hvdkit.source.edits import Edit
 
 # What a person writes in place of an argument that says what is averaged.
 INSTEAD = {

@@ -26,9 +26,10 @@ from hvdkit.migrate.facts.checkpoints.unwrapping import (
     wrapped,
 )
 from hvdkit.migrate.facts.programs.programs import kinds_of
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.choices import without_choice
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 GONE = "the model is no longer wrapped, so .module is removed"
 ADVICE = "drop .module here if this is the model that was wrapped: it is the model itself now"

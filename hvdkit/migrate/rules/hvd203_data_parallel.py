@@ -15,10 +15,11 @@ from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optim
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import kinds_of, migrates, programs_of
 from hvdkit.migrate.facts.programs.reached_code import started, trained_by
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.wrapping import broadcast_line, take_away
 from hvdkit.migrate.values import vocabulary as words
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 BATCH = (
     "it split one batch over the GPUs of a process, and each rank now reads a batch of that size for its "

@@ -14,10 +14,11 @@ from hvdkit.migrate.facts.models.sync_batch_norms import LAYERS, keywords_given,
 from hvdkit.migrate.facts.models.wraps import core
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import kinds_of, programs_of
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.wrapping import take_away
 from hvdkit.migrate.values import vocabulary as words
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 PLAIN = {"num_features", "eps", "momentum", "affine", "track_running_stats"}
 BASE = "modules.batchnorm._BatchNorm"

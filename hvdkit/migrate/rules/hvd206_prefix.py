@@ -33,9 +33,10 @@ from hvdkit.migrate.facts.checkpoints.module_prefix import (
 )
 from hvdkit.migrate.facts.models.wraps import find_wraps
 from hvdkit.migrate.facts.programs.programs import programs_of
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.values.arguments import given
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 PUTS_ON = "names of the model's parameters no longer begin with module."
 PUTS_ON_ADVICE = "leave module. out: checkpoints that are written from now on have no such prefix"

@@ -12,8 +12,8 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.checkpoints.unwrapping import wrapped
 from hvdkit.migrate.facts.code.library_uses import mentions
 from hvdkit.migrate.facts.optimizers.after_backward import averaged_literally
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
+from hvdkit.source.index.names import Names
 
 HOOKS = "torch.distributed.algorithms.ddp_comm_hooks.default_hooks."
 COMPRESSION = (

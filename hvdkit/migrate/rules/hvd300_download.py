@@ -18,8 +18,9 @@ from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optim
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.launched_processes import functions_below
 from hvdkit.migrate.facts.programs.reached_code import only_single, trained_by
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -11,10 +11,11 @@ from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.data.sampler_classes import Chosen, after_start, bound_early, chosen
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.values.arguments import default, positional
 from hvdkit.migrate.values.vocabulary import ASKING_SAMPLERS, SAMPLER
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 EARLY = "create it after hvd.init(), where the ranks are known, and pass num_replicas=hvd.size() and rank=hvd.rank()"
 ADVICE = "pass num_replicas=hvd.size() and rank=hvd.rank() where the class is DistributedSampler"

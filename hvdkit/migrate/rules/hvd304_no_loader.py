@@ -17,8 +17,9 @@ from hvdkit.migrate.facts.data.whole_graph import one_batch, whole_graph
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.programs.training_paths import training_paths
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 ADVICE = (
     "let each rank draw its own batches: add hvd.rank() to a seed that is set below every split of the data, or take "

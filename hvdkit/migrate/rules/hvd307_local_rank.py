@@ -16,10 +16,10 @@ from hvdkit.migrate.facts.init.init_order import has_rank
 from hvdkit.migrate.facts.launch.local_numbers import is_local_rank_alone, may_be_local_rank
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.reached_code import trained_by
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.values.arguments import given
 from hvdkit.migrate.values.vocabulary import ASKING_SAMPLERS
+from hvdkit.source.index.names import Names
 
 MAX_CALLERS = 3
 SHARE = (

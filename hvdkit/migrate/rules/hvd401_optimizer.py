@@ -13,8 +13,9 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.optimizers.wrap_order import earlier, late_moves
 from hvdkit.migrate.facts.optimizers.wrap_places import WrapPlace
 from hvdkit.migrate.facts.programs.programs import migrates
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 MOVED_FIRST = "the model is moved before its optimizer is made: hooks of parameters are lost with a move"
 

@@ -18,9 +18,10 @@ from hvdkit.migrate.facts.optimizers.start_values import plain_tensors, whole_mo
 from hvdkit.migrate.facts.optimizers.wrap_places import WrapPlace, wrap_places
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.reached_code import only_single
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.wrapping import broadcast_lines
 from hvdkit.migrate.values import vocabulary as words
+from hvdkit.source.edits import Edit
 
 BUFFERS = (
     "the parameters that the optimizer holds are broadcast; a model that could not be followed may also have "

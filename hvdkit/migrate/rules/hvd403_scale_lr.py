@@ -24,8 +24,9 @@ from hvdkit.migrate.facts.optimizers.learning_rates import (
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.programs.reached_code import only_single, runs_in
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 MESSAGE = "N ranks process N times the samples per step: scale the learning rate by hvd.size(), with warm-up"
 SET_AGAIN = "the learning rate is set again here, and may or may not derive from the scaled one"

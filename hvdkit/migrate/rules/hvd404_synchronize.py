@@ -25,8 +25,9 @@ from hvdkit.migrate.facts.optimizers.steps import steps_of
 from hvdkit.migrate.facts.optimizers.unfollowed_steps import unfollowed_steps
 from hvdkit.migrate.facts.optimizers.written_optimizers import plain_target
 from hvdkit.migrate.facts.programs.programs import kinds_of, migrates
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.waiting import wait_after, wait_before
+from hvdkit.source.edits import Edit
 
 UNFOLLOWED = (
     "gradients are read before this step of an unknown object, and the step of the program's optimizer was "

@@ -22,10 +22,10 @@ from hvdkit.migrate.facts.models.syncing import (
 from hvdkit.migrate.facts.optimizers.after_backward import averaged_literally
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.programs.programs import kinds_of, programs_with
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.pass_counts import by_context, by_switch, several
 from hvdkit.migrate.values import vocabulary as words
+from hvdkit.source.index.names import Names
 
 WHY = "this backward pass accumulates gradients on each rank; a later one reduces them, as under no_sync()"
 

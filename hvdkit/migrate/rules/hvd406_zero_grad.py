@@ -13,8 +13,9 @@ from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optim
 from hvdkit.migrate.facts.optimizers.open_windows import may_be_pending
 from hvdkit.migrate.facts.optimizers.steps import steps_of
 from hvdkit.migrate.facts.programs.programs import migrates
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 
 def check(facts: Facts) -> Iterator[Finding]:

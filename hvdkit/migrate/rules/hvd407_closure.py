@@ -15,8 +15,9 @@ from hvdkit.migrate.facts.optimizers.averaging_optimizers import constructions
 from hvdkit.migrate.facts.optimizers.gradient_readers import names_reader
 from hvdkit.migrate.facts.optimizers.step_calls import closure_of, step_calls
 from hvdkit.migrate.facts.programs.programs import migrates
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.values.arguments import collected, keyword, received, unpacks
+from hvdkit.source.edits import Edit
 
 LBFGS = "torch.optim.LBFGS"
 AGAIN = "LBFGS evaluates its closure several times in one step; Horovod's optimizer reduces once, before the first"

@@ -19,8 +19,9 @@ from hvdkit.migrate.facts.models.own_constructors import (
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.wrap_places import wrap_places
 from hvdkit.migrate.facts.programs.programs import migrates
-from hvdkit.migrate.index.names import FunctionNode, Names
-from hvdkit.migrate.plan import Edit, Finding, Slot
+from hvdkit.migrate.plan import Finding
+from hvdkit.source.edits import Edit, Slot
+from hvdkit.source.index.names import FunctionNode, Names
 
 KEEPS_IT = "use --target hvdkit, which keeps the object instead of creating a new one"
 

@@ -10,9 +10,10 @@ from hvdkit.migrate.catalog.finding import required
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.programs.programs import migrates
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.values.arguments import keyword
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 SCALER = "timm.utils.NativeScaler"
 WRITTEN_OUT = frozenset(

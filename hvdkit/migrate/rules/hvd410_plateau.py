@@ -13,9 +13,10 @@ from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.optimizers.after_backward import rate_tests
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.reached_code import only_single
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.values.arguments import given
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 AVERAGES = ("horovod.torch.allreduce", "hvdkit.torch.allreduce")
 PLATEAU = "torch.optim.lr_scheduler.ReduceLROnPlateau"

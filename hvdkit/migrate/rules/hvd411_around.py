@@ -13,7 +13,8 @@ from hvdkit.migrate.facts.optimizers.optimizer_wrappers import OptimizerWrapper,
 from hvdkit.migrate.facts.optimizers.was_averaged import was_averaged
 from hvdkit.migrate.facts.optimizers.wrap_places import wrap_places
 from hvdkit.migrate.facts.programs.programs import migrates
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
+from hvdkit.source.edits import Edit
 
 # The optimizer of hvdkit.torch remembers that it has reduced: nobody has to tell its step() not to.
 HANDED_ON = {"horovod": ("synchronize", "skip_synchronize"), "hvdkit": ("synchronize",)}

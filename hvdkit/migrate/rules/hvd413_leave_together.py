@@ -17,8 +17,9 @@ from hvdkit.migrate.facts.models.optimizers import in_input_fit
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.facts.programs.reached_code import only_single
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 # Ignite's handlers that end a training: by a score, by a loss, by the clock.
 STOPPERS = tuple(

@@ -13,9 +13,9 @@ from hvdkit.migrate.facts.models.parameter_roots import parameter_roots
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.start_values import is_module
 from hvdkit.migrate.facts.programs.programs import migrates
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Names
 
 NORMS = ("torch.nn.utils.clip_grad_norm_", "torch.nn.utils.clip_grad_norm", "torch.nn.utils.get_total_norm")
 

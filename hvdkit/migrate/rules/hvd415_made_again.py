@@ -13,8 +13,9 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.models.syncing import REST, RESTING, SETTER
 from hvdkit.migrate.facts.optimizers.remade_optimizers import Again, made_again
 from hvdkit.migrate.facts.optimizers.wrap_places import WrapPlace
-from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, Names
-from hvdkit.migrate.plan import Edit, Finding, Obstacle
+from hvdkit.migrate.plan import Finding, Obstacle
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import FUNCTIONS, LOOPS, Names
 
 ENDS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 

@@ -12,9 +12,10 @@ from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.optimizers.after_backward import Pass, after_backward, averaged_below
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.collectives import fresh
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 MESSAGE = "the gradients are averaged here, after backward(), as DDP does: the optimizer is left as it is"
 BY_HAND = "the gradients are averaged here, after backward(), before the script's own update uses them"

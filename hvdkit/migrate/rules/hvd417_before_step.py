@@ -12,9 +12,10 @@ from hvdkit.migrate.facts.coverage.trained_wraps import trained_wraps
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward
 from hvdkit.migrate.facts.optimizers.before_steps import Average, before_steps
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.collectives import fresh
 from hvdkit.migrate.values import vocabulary as words
+from hvdkit.source.edits import Edit
 
 GROUPED = frozenset(f"{module}.grouped_allreduce_" for module in words.HOROVOD)
 

@@ -23,8 +23,9 @@ from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.launched_processes import leads_to_init
 from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.facts.programs.reached_code import only_single
-from hvdkit.migrate.index.names import FUNCTIONS, FunctionNode, Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import FUNCTIONS, FunctionNode, Names
 
 
 def check(facts: Facts) -> Iterator[Finding]:

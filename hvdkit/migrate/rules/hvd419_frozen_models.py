@@ -21,9 +21,10 @@ from hvdkit.migrate.facts.optimizers.wrap_places import wrap_places
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.programs.reached_code import runs_in
 from hvdkit.migrate.facts.programs.training_paths import training_paths
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.wrapping import broadcast_line
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 
 @dataclass(frozen=True)

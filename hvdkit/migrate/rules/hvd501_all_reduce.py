@@ -12,8 +12,8 @@ from hvdkit.migrate.decisions.collectives import all_reduces
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.collectives.collectives import reduction_constants
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
+from hvdkit.source.index.names import Names
 
 NARROW = "for such a tensor write tensor.copy_(hvd.allreduce(tensor.int(), op=hvd.Sum))"
 ADVICE = "write hvd.allreduce_(tensor, op=hvd.Sum) (in place; Horovod's default is Average)"

@@ -9,8 +9,9 @@ from hvdkit.migrate.catalog.finding import manual, safe
 from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.collectives.collectives import Collective, collectives
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.collectives import in_place
+from hvdkit.source.edits import Edit
 
 
 def check(facts: Facts) -> Iterator[Finding]:

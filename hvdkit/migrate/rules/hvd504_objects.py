@@ -11,8 +11,9 @@ from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.collectives.collectives import Collective, collectives
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.collectives import Part, at_once, fresh, process_set, same_again, under
+from hvdkit.source.edits import Edit
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -20,10 +20,11 @@ from hvdkit.migrate.facts.init.init_order import written_by_starter
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.facts.programs.reached_code import only_single, started, trained_by
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.collectives import fresh
 from hvdkit.migrate.rewrites.texts import text_block
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -14,10 +14,10 @@ from hvdkit.migrate.facts.files.writers import needed_everywhere, unguarded_writ
 from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.reached_code import after_start, only_single
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.texts import text_block
 from hvdkit.migrate.values.arguments import keyword
+from hvdkit.source.index.names import Names
 
 
 def check(facts: Facts) -> Iterator[Finding]:

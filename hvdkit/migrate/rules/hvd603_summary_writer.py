@@ -14,9 +14,9 @@ from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.reached_code import only_single, trained_by
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Names
 
 WRITER = "torch.utils.tensorboard.SummaryWriter"
 # Only told: TensorFlow's own, and tensorboard_logger and visdom, which older scripts use.

@@ -14,9 +14,10 @@ from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.reached_code import after_start, only_single
 from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_files
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.starting import runs_started
 from hvdkit.migrate.values.arguments import keyword
+from hvdkit.source.edits import Edit
 
 BARS = ("tqdm.tqdm", "tqdm.trange", "tqdm.notebook.tqdm", "tqdm.notebook.trange")
 RUN = "wandb.init"

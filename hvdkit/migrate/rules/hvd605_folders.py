@@ -14,9 +14,10 @@ from hvdkit.migrate.facts.keras.vocabulary import KINDS
 from hvdkit.migrate.facts.launch.which_processes import Where, caught, where_runs
 from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.facts.programs.reached_code import only_single
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.values.arguments import keyword
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 MAKERS = ("os.makedirs", "os.mkdir")
 PATHS = frozenset(("parents", "exist_ok"))  # what only a Path's mkdir() takes

@@ -15,10 +15,10 @@ from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.reached_code import only_single
-from hvdkit.migrate.index.names import FunctionNode, Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.values.arguments import given
 from hvdkit.migrate.values.binding_order import passed_once
+from hvdkit.source.index.names import FunctionNode, Names
 
 BARRIERS = ("horovod.torch.barrier", "hvdkit.torch.barrier")
 

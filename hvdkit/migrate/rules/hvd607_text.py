@@ -12,9 +12,9 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.files.writers import unguarded_writers, whole_statement
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import kinds_of
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.texts import text_block
+from hvdkit.source.index.names import Names
 
 
 def check(facts: Facts) -> Iterator[Finding]:

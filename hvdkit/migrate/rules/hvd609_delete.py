@@ -16,9 +16,9 @@ from hvdkit.migrate.facts.launch.which_processes import Where, caught, where_run
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.facts.programs.reached_code import only_single, trained_by
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.values.arguments import given
+from hvdkit.source.index.names import Names
 
 DELETES = ("os.remove", "os.unlink")
 FOLDERS = ("shutil.rmtree", "os.system")

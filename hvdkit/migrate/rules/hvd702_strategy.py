@@ -10,8 +10,9 @@ from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.keras.strategies import plain_variable
 from hvdkit.migrate.facts.programs.tensorflow_programs import mirrored_strategies
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.tensorflow import placed, tf
+from hvdkit.source.edits import Edit
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -12,7 +12,8 @@ from hvdkit.migrate.edits.unnesting import drop_item
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.keras.strategies import Use
 from hvdkit.migrate.facts.programs.tensorflow_programs import mirrored_strategies
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
+from hvdkit.source.edits import Edit
 
 
 def check(facts: Facts) -> Iterator[Finding]:

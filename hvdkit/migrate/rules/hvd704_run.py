@@ -11,8 +11,9 @@ from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.keras.strategies import Use
 from hvdkit.migrate.facts.programs.tensorflow_programs import mirrored_strategies
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.values.arguments import keyword
+from hvdkit.source.edits import Edit
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -12,10 +12,11 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.keras.strategies import Use
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.tensorflow_programs import mirrored_strategies
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.tensorflow import tf
 from hvdkit.migrate.values.arguments import keyword
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 REDUCE_OP = "tensorflow.distribute.ReduceOp."
 KINDS = {"SUM": ("Sum", "reduce_sum"), "MEAN": ("Average", "reduce_mean")}

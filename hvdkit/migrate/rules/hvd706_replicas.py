@@ -12,9 +12,10 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.keras.strategies import RESOLVER
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.tensorflow_programs import mirrored_strategies
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.tensorflow import tf
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 
 def check(facts: Facts) -> Iterator[Finding]:

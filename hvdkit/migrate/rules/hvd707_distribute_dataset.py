@@ -12,9 +12,10 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.keras.strategies import Use
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.tensorflow_programs import mirrored_strategies
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.tensorflow import tf
 from hvdkit.migrate.values.arguments import given, keyword
+from hvdkit.source.edits import Edit
 
 FUNCTIONS = ("distribute_datasets_from_function", "experimental_distribute_datasets_from_function")
 

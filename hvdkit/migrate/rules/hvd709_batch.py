@@ -18,10 +18,10 @@ from hvdkit.migrate.facts.programs.tensorflow_programs import (
 )
 from hvdkit.migrate.facts.tensorflow.datasets import dataset_chains
 from hvdkit.migrate.facts.tensorflow.ways import Point, operation
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.tensorflow import divided, is_divided
 from hvdkit.migrate.values.arguments import keyword
+from hvdkit.source.index.names import Names
 
 MESSAGE = "a strategy splits one batch among all replicas: a rank draws its part of it"
 BATCHES = ("batch", "padded_batch", "ragged_batch")

@@ -31,10 +31,10 @@ from hvdkit.migrate.facts.tensorflow.shardable import (
     why_not_cut,
 )
 from hvdkit.migrate.facts.tensorflow.ways import Chain, Point
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.tensorflow import divided, is_divided
 from hvdkit.migrate.rewrites.tensorflow_shares import shard, slices
+from hvdkit.source.index.names import Names
 
 MESSAGE = "each rank trains on its own share, the same number of elements on every rank"
 STEPS = "each rank takes its share of the steps, from data in its own order"

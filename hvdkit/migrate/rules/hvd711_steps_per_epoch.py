@@ -21,10 +21,11 @@ from hvdkit.migrate.facts.programs.tensorflow_programs import (
 )
 from hvdkit.migrate.facts.tensorflow.datasets import dataset_chains
 from hvdkit.migrate.facts.tensorflow.iterators import draws_from
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.tensorflow import divided, is_divided
 from hvdkit.migrate.values.arguments import keyword
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 SCHEDULE = "keras.optimizers.schedules.LearningRateSchedule"
 OVER_STEPS = "the rate changes over steps, and each rank takes only its share of them"

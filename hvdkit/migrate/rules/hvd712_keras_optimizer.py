@@ -16,11 +16,12 @@ from hvdkit.migrate.facts.programs.horovod_import import horovod_module, horovod
 from hvdkit.migrate.facts.programs.keras_versions import target_of
 from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_compiles, migrating_files
 from hvdkit.migrate.facts.tensorflow.loaded_models import loaded_from_own_format, trained_as_loaded
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.tensorflow import keras, scaled_by_name
 from hvdkit.migrate.values.arguments import unpacks
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 MESSAGE = "the gradients are averaged over the ranks before they are applied"
 LOADED = "the model trains with the optimizer that was saved with it, and hvd.load_model wraps that"

@@ -18,10 +18,11 @@ from hvdkit.migrate.facts.programs.tensorflow_programs import (
     only_with_strategy,
     replicated_functions,
 )
-from hvdkit.migrate.index.names import Binding, Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.tensorflow import before, tf
 from hvdkit.migrate.values.binding_order import last_binding
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Binding, Names
 
 MESSAGE = "gradients are reduced over the ranks"
 KERAS_LOSSES = ("compiled_loss", "compute_loss")

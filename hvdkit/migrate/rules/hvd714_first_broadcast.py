@@ -19,9 +19,9 @@ from hvdkit.migrate.facts.programs.tensorflow_programs import (
     migrating_files,
     training_step_loops,
 )
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.first_broadcast import Written, first_broadcast
+from hvdkit.source.index.names import Names
 
 
 def check(facts: Facts) -> Iterator[Finding]:

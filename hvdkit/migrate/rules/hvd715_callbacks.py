@@ -15,9 +15,10 @@ from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.programs.horovod_import import horovod_module, horovod_name
 from hvdkit.migrate.facts.programs.keras_versions import target_of
 from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_fits
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding, Slot
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.tensorflow import callbacks
+from hvdkit.source.edits import Edit, Slot
+from hvdkit.source.index.names import Names
 
 WRITERS_RULE = "HVD716"
 MESSAGE = "rank 0's initial weights are broadcast to all ranks, and metrics are averaged over the ranks"

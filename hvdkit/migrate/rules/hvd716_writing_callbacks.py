@@ -15,10 +15,10 @@ from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.keras_versions import target_of
 from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_files
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.tensorflow import guard
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Names
 
 LIST_RULE = "HVD715"
 MESSAGE = "rank 0 writes these files; the weights are the same on all ranks"

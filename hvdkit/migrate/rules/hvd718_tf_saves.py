@@ -16,9 +16,10 @@ from hvdkit.migrate.facts.launch.which_processes import Where
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_files, only_started
 from hvdkit.migrate.facts.tensorflow.saving_calls import DELETED, Saved, deletions, saves, summaries
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.tensorflow import guard, meeting, tf
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 MESSAGE = "every rank would write this file; rank 0 writes it"
 

@@ -12,9 +12,10 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.tensorflow_programs import mirrored_strategies, only_with_strategy
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.tensorflow import before
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 METRICS = "keras.metrics."
 # Metrics that are means over samples: over ranks with as many samples their mean is that of the whole.

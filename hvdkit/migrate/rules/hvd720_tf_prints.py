@@ -13,10 +13,10 @@ from hvdkit.migrate.facts.files.writers import needed_everywhere
 from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_files, only_started
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.starting import runs_started
 from hvdkit.migrate.rewrites.tensorflow import guard
+from hvdkit.source.index.names import Names
 
 # Methods that all ranks have to run together.
 TOGETHER = frozenset(("fit", "fit_generator", "train_on_batch", "run", "reduce", "gather", "apply_gradients"))

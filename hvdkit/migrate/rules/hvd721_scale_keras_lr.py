@@ -17,11 +17,12 @@ from hvdkit.migrate.facts.programs.tensorflow_programs import (
     migrating_files,
     only_with_strategy,
 )
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.tensorflow import ASKED, RATES, own_rate, scaled, scaled_by_name
 from hvdkit.migrate.values.arguments import keyword, unpacks
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 OPTIMIZERS = "keras.optimizers."
 MESSAGE = "N ranks process N times the batch: the learning rate times hvd.size() (linear scaling)"

@@ -11,9 +11,10 @@ from hvdkit.migrate.catalog.rule import Change, Keep, Rule
 from hvdkit.migrate.facts import Facts, Site
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.tensorflow_programs import only_with_strategy
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.tensorflow import is_divided
 from hvdkit.migrate.values.arguments import keyword
+from hvdkit.source.edits import Edit
 
 AVERAGE = "tensorflow.nn.compute_average_loss"
 REGULARIZE = "tensorflow.nn.scale_regularization_loss"

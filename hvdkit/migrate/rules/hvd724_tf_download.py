@@ -13,10 +13,11 @@ from hvdkit.migrate.facts.keras.downloads import downloads, whole
 from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_files, only_started
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.starting import runs_started
 from hvdkit.migrate.rewrites.tensorflow import after, barrier, before
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 MESSAGE = "one process per host downloads; the others wait and find the data"
 

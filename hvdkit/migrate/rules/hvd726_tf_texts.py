@@ -16,11 +16,12 @@ from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_files
 from hvdkit.migrate.facts.tensorflow.datasets import dataset_chains
 from hvdkit.migrate.facts.tensorflow.saving_calls import other_writers
 from hvdkit.migrate.facts.tensorflow.ways import operation
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.plan import Edit, Finding
+from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.rewrites.tensorflow import guard
 from hvdkit.migrate.rewrites.texts import text_block
 from hvdkit.migrate.values.arguments import given
+from hvdkit.source.edits import Edit
+from hvdkit.source.index.names import Names
 
 MESSAGE = "every rank would write this file; rank 0 writes it"
 LEFT = "every rank would write this file at the same time"

@@ -13,8 +13,8 @@ from hvdkit.migrate.facts.keras import vocabulary as words
 from hvdkit.migrate.facts.keras.mentions import tensorflow_files
 from hvdkit.migrate.facts.programs.programs import files_with, kinds_of, programs_of, programs_with
 from hvdkit.migrate.facts.programs.tensorflow_programs import mirrored_strategies
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
+from hvdkit.source.index.names import Names
 
 GRADIENTS = (
     "apply_gradients",

@@ -11,8 +11,8 @@ from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.library_uses import mentions
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_with
 from hvdkit.migrate.facts.programs.training_paths import training_paths
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
+from hvdkit.source.index.names import Names
 
 LIGHTNINGS = ("pytorch_lightning", "lightning", "lightning.pytorch", "lightning.fabric", "lightning_fabric")
 MODULES = tuple(f"{package}.LightningModule" for package in LIGHTNINGS)

@@ -9,8 +9,8 @@ from hvdkit.migrate.catalog.finding import refused
 from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.code.library_uses import mentions
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
+from hvdkit.source.index.names import Names
 
 POINT_TO_POINT = (
     "send",

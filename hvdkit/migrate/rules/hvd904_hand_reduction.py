@@ -20,9 +20,9 @@ from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, kinds_of, programs_of, programs_with
 from hvdkit.migrate.facts.programs.reached_code import runs_in
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.values import vocabulary as words
+from hvdkit.source.index.names import Names
 
 ALONE = "mpi4py knows the ranks only where MPI started them: under horovodrun with Gloo, each process is rank 0 of 1 here"
 UNDER_MPI = (

@@ -26,8 +26,8 @@ from hvdkit.migrate.facts.optimizers.hand_steps import MODEL, stepped_models, st
 from hvdkit.migrate.facts.optimizers.unknown_steps import unknown_steps
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, migrates, programs_of
 from hvdkit.migrate.facts.programs.reached_code import runs_in
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
+from hvdkit.source.index.names import Names
 
 ADVICE = (
     "create the optimizer where hvdkit can see it, from model.parameters() and a class of torch.optim "

@@ -15,9 +15,9 @@ from hvdkit.migrate.facts.optimizers.wrap_order import above_wrap, late_groups, 
 from hvdkit.migrate.facts.optimizers.wrap_places import wrap_places
 from hvdkit.migrate.facts.programs.programs import kinds_of, migrates, programs_of, programs_with
 from hvdkit.migrate.facts.programs.reached_code import runs_in
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Names
 
 
 def check(facts: Facts) -> Iterator[Finding]:

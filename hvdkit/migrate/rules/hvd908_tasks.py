@@ -13,8 +13,8 @@ from hvdkit.migrate.facts.keras.applied import applied_gradients
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.programs.programs import migrates
 from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_files, migrating_fits
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
+from hvdkit.source.index.names import Names
 
 IN_POOL = "this model is trained in a process of a pool or a task engine, where Horovod has no rank"
 APART = (

@@ -12,9 +12,9 @@ from hvdkit.migrate.facts.models.wraps import find_wraps
 from hvdkit.migrate.facts.optimizers.after_backward import after_backward
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.programs.programs import migrates
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
 from hvdkit.migrate.values.arguments import keyword
+from hvdkit.source.index.names import Names
 
 LAYOUTS = {"torch.channels_last", "torch.channels_last_3d"}
 MESSAGE = (

@@ -10,8 +10,8 @@ from pathlib import Path
 from hvdkit.migrate.catalog.finding import refused
 from hvdkit.migrate.catalog.rule import Keep, Rule
 from hvdkit.migrate.facts import Facts
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.plan import Finding
+from hvdkit.source.index.names import Names
 
 WANTED = "`{name}` may be {files}: PYTHONPATH decides which of them when the program starts"
 TELL = (

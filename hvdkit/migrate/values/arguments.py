@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from hvdkit.migrate.index.names import FUNCTIONS, FunctionNode, Names
+from hvdkit.source.index.names import FUNCTIONS, FunctionNode, Names
 
 _SPAWNS = ("multiprocessing.spawn", "multiprocessing.start_processes")
 _STARTS = (*_SPAWNS, "multiprocessing.Process", "functools.partial")

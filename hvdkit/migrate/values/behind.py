@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from hvdkit.migrate.index.names import Names, Scope
+from hvdkit.source.index.names import Names, Scope
 
 
 def parts_behind(names: Names, node: ast.AST) -> Iterator[ast.AST]:

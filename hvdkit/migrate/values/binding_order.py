@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, Binding, Names
+from hvdkit.source.index.names import FUNCTIONS, LOOPS, Binding, Names
 
 DEFINITIONS = ("def", "class")
 

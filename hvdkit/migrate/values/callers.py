@@ -6,12 +6,12 @@ import ast
 from collections import defaultdict
 from functools import cached_property
 
-from hvdkit.migrate.index.names import FUNCTIONS, FunctionNode, Names
 from hvdkit.migrate.values.arguments import fits, is_property, starting_calls
 from hvdkit.migrate.values.flow_questions import Asking
 from hvdkit.migrate.values.lookups import looked_up_in, may_look_up
 from hvdkit.migrate.values.memo import Memo
 from hvdkit.migrate.values.value import CallSite, Value
+from hvdkit.source.index.names import FUNCTIONS, FunctionNode, Names
 
 
 class Callers:

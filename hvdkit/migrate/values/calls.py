@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from hvdkit.migrate.index.import_texts import HOLE, module_text
-from hvdkit.migrate.index.names import FUNCTIONS, FunctionNode, Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import attribute_asked, passed
 from hvdkit.migrate.values.containers import Containers
@@ -18,6 +16,8 @@ from hvdkit.migrate.values.memo import Memo
 from hvdkit.migrate.values.records import NAMED_TUPLE, fields, record
 from hvdkit.migrate.values.value import Value
 from hvdkit.migrate.values.wrappers import RETURNS_SELF
+from hvdkit.source.index.import_texts import HOLE, module_text
+from hvdkit.source.index.names import FUNCTIONS, FunctionNode, Names
 
 PARTIAL = "functools.partial"
 

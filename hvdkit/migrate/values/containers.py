@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from hvdkit.migrate.index.names import ANY_KEY, Binding, Names
 from hvdkit.migrate.values.arguments import collected, keyword, parameters
 from hvdkit.migrate.values.flow_questions import Asking
 from hvdkit.migrate.values.stores import Stores
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import ANY_KEY, Binding, Names
 
 MAX_INSIDE = 2  # tuples inside tuples told apart: `a, b = f(b, a)` in a loop doubles them with each one
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 
-from hvdkit.migrate.index.names import Binding, Names
+from hvdkit.source.index.names import Binding, Names
 
 _LOOKS = ("zip", "enumerate", "len", "reversed", "iter")
 

@@ -14,11 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from hvdkit.migrate.index.canonical import canonical
-from hvdkit.migrate.index.indexing import index
-from hvdkit.migrate.index.names import FUNCTIONS, Binding, FunctionNode, Names, Scope
-from hvdkit.migrate.project.files import Project
-from hvdkit.migrate.read.source import Source
 from hvdkit.migrate.values.arguments import default, is_property, passed
 from hvdkit.migrate.values.binding_order import reaching
 from hvdkit.migrate.values.callers import Callers
@@ -30,6 +25,11 @@ from hvdkit.migrate.values.overrides import Overrides, is_parent
 from hvdkit.migrate.values.stores import Stores
 from hvdkit.migrate.values.value import CallSite, Value
 from hvdkit.migrate.values.wrappers import is_wrapper
+from hvdkit.source.index.canonical import canonical
+from hvdkit.source.index.indexing import index
+from hvdkit.source.index.names import FUNCTIONS, Binding, FunctionNode, Names, Scope
+from hvdkit.source.project.files import Project
+from hvdkit.source.read.source import Source
 
 MAX_NAME = 12  # steps followed into what a library gives: `node = node.next` has no end
 MAX_VAGUE = 100  # results of calls of nothing known, and parts of results, told apart in one answer

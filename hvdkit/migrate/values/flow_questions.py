@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterable
 from typing import Protocol
 
-from hvdkit.migrate.index.names import Binding, FunctionNode, Names
-from hvdkit.migrate.project.files import Project
 from hvdkit.migrate.values.value import CallSite, Value
+from hvdkit.source.index.names import Binding, FunctionNode, Names
+from hvdkit.source.project.files import Project
 
 
 class Asking(Protocol):

@@ -10,12 +10,12 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from hvdkit.dataclass import dataclass
-from hvdkit.migrate.index.names import FUNCTIONS, FunctionNode, Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.flow_questions import Asking
 from hvdkit.migrate.values.lookups import OPTIMIZER
 from hvdkit.migrate.values.value import Value
 from hvdkit.migrate.values.wrappers import MODEL_WRAPPERS, RETURNS_SELF
+from hvdkit.source.index.names import FUNCTIONS, FunctionNode, Names
 
 HARMLESS = frozenset(("add_param_group", "append"))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.flow import Flow
+from hvdkit.source.index.names import Names
 
 
 def keywords(flow: Flow, names: Names, call: ast.Call) -> dict[str, ast.expr]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from hvdkit.migrate.index.names import FUNCTIONS, FunctionNode, Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import positional
 from hvdkit.migrate.values.flow_questions import Asking
+from hvdkit.source.index.names import FUNCTIONS, FunctionNode, Names
 
 # DataLoader's parameters, in their order, as far as the rules ask for them.
 PARAMETERS = ("dataset", "batch_size", "shuffle", "sampler", "batch_sampler")

@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from hvdkit.migrate.index.names import FunctionNode, Names
 from hvdkit.migrate.values.arguments import given, positional
+from hvdkit.source.index.names import FunctionNode, Names
 
 OPTIMIZER = "torch.optim.?"  # the name of what is made from torch.optim
 

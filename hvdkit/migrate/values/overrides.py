@@ -10,10 +10,10 @@ import ast
 from collections import defaultdict
 from functools import partial
 
-from hvdkit.migrate.index.names import FunctionNode, Names
 from hvdkit.migrate.values.flow_questions import Asking
 from hvdkit.migrate.values.memo import Memo
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import FunctionNode, Names
 
 Method = tuple[Names, FunctionNode]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from hvdkit.migrate.index.names import Names, Scope
 from hvdkit.migrate.values.flow import Flow
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Names, Scope
 
 
 def spelled(flow: Flow, names: Names, at: ast.expr | ast.stmt, wanted: Iterable[Value]) -> str | None:

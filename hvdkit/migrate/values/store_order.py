@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, Binding, Names
 from hvdkit.migrate.values.binding_order import always_beside, remaining
 from hvdkit.migrate.values.flow_questions import Asking
+from hvdkit.source.index.names import FUNCTIONS, LOOPS, Binding, Names
 
 Stored = list[tuple[Names, Binding]]
 

@@ -12,10 +12,10 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Union
 
-from hvdkit.migrate.index.names import Binding, Names
 from hvdkit.migrate.values.flow_questions import Asking
 from hvdkit.migrate.values.memo import Memo
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Binding, Names
 
 # A value; the class of an object; or a class and all that inherit from it.
 Thing = Union[Value, ast.AST, tuple[str, ast.AST]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple
 
-from hvdkit.migrate.index.names import Names
+from hvdkit.source.index.names import Names
 
 
 class Value(NamedTuple):

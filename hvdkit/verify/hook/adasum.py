@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
+from hvdkit.observe.records import ADASUM, ADASUM_OFF, Event
+from hvdkit.observe.steps import inside_a_step
 from hvdkit.verify.hook.recorder import Recorder
 from hvdkit.verify.hook.settings import Settings
-from hvdkit.verify.hook.steps import inside_a_step
-from hvdkit.verify.records import ADASUM, ADASUM_OFF, Event
 
 SMALLEST = torch.finfo(torch.float64).tiny ** 0.5  # squared norms below are taken for zero, as Horovod does
 

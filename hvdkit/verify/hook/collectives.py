@@ -15,11 +15,11 @@ from typing import Any
 
 import torch
 
-from hvdkit.verify.hook.names import optimizer_parameters
+from hvdkit.observe.names import optimizer_parameters
+from hvdkit.observe.records import Collective
 from hvdkit.verify.hook.places import module_of, place_of
 from hvdkit.verify.hook.recorder import Recorder
 from hvdkit.verify.hook.tensors import describe
-from hvdkit.verify.records import Collective
 
 # Function of torch.distributed: its kind, and which argument holds what came out.
 TORCH = {

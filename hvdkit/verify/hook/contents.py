@@ -11,13 +11,13 @@ from typing import Any
 
 import torch
 
+from hvdkit.observe.imports import after_import
+from hvdkit.observe.records import Saved, Tensor
 from hvdkit.verify.hook.files import watch_files
-from hvdkit.verify.hook.imports import after_import
 from hvdkit.verify.hook.places import place_of
 from hvdkit.verify.hook.recorder import Recorder
 from hvdkit.verify.hook.stored import watch_h5py
 from hvdkit.verify.hook.tensors import digest
-from hvdkit.verify.records import Saved, Tensor
 
 # What is told: an object and the file that it goes into.
 Tell = Callable[[Any, object], None]

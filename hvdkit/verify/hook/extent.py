@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
+from hvdkit.observe.records import Event
 from hvdkit.verify.hook.settings import Settings
 from hvdkit.verify.reached import reached_by
-from hvdkit.verify.records import Event
 
 
 class Extent:

@@ -8,11 +8,11 @@ from typing import Any
 import torch
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
+from hvdkit.observe.records import GIVEN_ROWS, PLATEAU, Draw, Event
 from hvdkit.verify.hook.places import place_of
 from hvdkit.verify.hook.recorder import Recorder
 from hvdkit.verify.hook.samples import rows
 from hvdkit.verify.hook.tensors import batch_digest
-from hvdkit.verify.records import GIVEN_ROWS, PLATEAU, Draw, Event
 
 
 def watch_inputs(recorder: Recorder) -> None:

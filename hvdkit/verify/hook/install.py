@@ -8,11 +8,12 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from hvdkit.observe.imports import after_import
+from hvdkit.observe.tensorflow.optimizers import after_definition
 from hvdkit.verify.hook import places
 from hvdkit.verify.hook.beginning import mark_begun
 from hvdkit.verify.hook.ending import leave_process_groups_calmly
 from hvdkit.verify.hook.errors import keep_errors
-from hvdkit.verify.hook.imports import after_import
 from hvdkit.verify.hook.seeds import (
     make_torch_deterministic,
     seed_child_processes,
@@ -23,7 +24,6 @@ from hvdkit.verify.hook.seeds import (
 )
 from hvdkit.verify.hook.settings import TWIN, Settings, from_environment
 from hvdkit.verify.hook.stacks import dump_on_request
-from hvdkit.verify.hook.tensorflow.optimizers import after_definition
 from hvdkit.verify.hook.twin_clock import let_clocks_jump
 
 

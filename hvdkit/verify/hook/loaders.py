@@ -17,6 +17,7 @@ import torch
 from torch.utils.data import BatchSampler, DataLoader, RandomSampler
 from torch.utils.data.dataloader import _BaseDataLoaderIter
 
+from hvdkit.observe.records import MADE, PASS_AT, PASS_ENDED, SETS_EPOCH, SPLIT, Draw, read_run
 from hvdkit.verify.hook.places import place_of
 from hvdkit.verify.hook.reached import has_length, note_length
 from hvdkit.verify.hook.recorder import Recorder, process_rank
@@ -30,7 +31,6 @@ from hvdkit.verify.hook.twin_job import Kept
 from hvdkit.verify.hook.twin_record import Begun
 from hvdkit.verify.hook.twin_replay import Replay
 from hvdkit.verify.hook.twin_states import states
-from hvdkit.verify.records import MADE, PASS_AT, PASS_ENDED, SETS_EPOCH, SPLIT, Draw, read_run
 
 Key = tuple[int, int, int]  # loader, epoch, place in the epoch
 

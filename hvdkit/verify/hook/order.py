@@ -11,11 +11,11 @@ from typing import Any
 
 import torch
 
+from hvdkit.observe.names import optimizer_parameters
+from hvdkit.observe.records import CLIPPED, HOOKS_LOST, Event
 from hvdkit.verify.hook.beginning import mark_begun
-from hvdkit.verify.hook.names import optimizer_parameters
 from hvdkit.verify.hook.places import place_of
 from hvdkit.verify.hook.recorder import Recorder
-from hvdkit.verify.records import CLIPPED, HOOKS_LOST, Event
 
 CLIPS = ("clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_")
 

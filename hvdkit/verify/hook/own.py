@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from hvdkit.verify.hook.names import optimizer_parameters
+from hvdkit.observe.names import optimizer_parameters
 from hvdkit.verify.hook.tensors import kept_values
 
 Named = list[tuple[str, torch.Tensor]]

@@ -14,9 +14,9 @@ from typing import Any
 
 import torch
 
+from hvdkit.observe.records import Pool, Probe
 from hvdkit.verify.hook.samples import Bases
 from hvdkit.verify.hook.tensors import digest
-from hvdkit.verify.records import Pool, Probe
 
 SECONDS = 10.0  # for all of them; what takes longer is not compared
 

@@ -17,10 +17,10 @@ from typing import Any
 import torch
 from torch.utils.data import DataLoader, IterableDataset
 
+from hvdkit.observe.records import EVALUATION, LEAVES_OUT, PASS_LENGTH, RATE_LEFT, RESUME, complete
 from hvdkit.verify.hook.probe import probe_at_end
 from hvdkit.verify.hook.recorder import PENDING, Recorder
 from hvdkit.verify.hook.stored import stored
-from hvdkit.verify.records import EVALUATION, LEAVES_OUT, PASS_LENGTH, RATE_LEFT, RESUME, complete
 
 
 def watch_reached(recorder: Recorder) -> None:

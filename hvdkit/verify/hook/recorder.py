@@ -14,10 +14,7 @@ from weakref import WeakSet
 
 import torch
 
-from hvdkit.verify.hook.ending import end_process, mark_end
-from hvdkit.verify.hook.extent import Extent
-from hvdkit.verify.hook.loaded import note_loaded
-from hvdkit.verify.hook.names import (
+from hvdkit.observe.names import (
     Named,
     all_modules,
     around,
@@ -26,6 +23,10 @@ from hvdkit.verify.hook.names import (
     optimizer_parameters,
     untrained_modules,
 )
+from hvdkit.observe.records import DEVICE, RATES, Collective, Draw, Event, Pool, Probe, Saved, Step, Tensor
+from hvdkit.verify.hook.ending import end_process, mark_end
+from hvdkit.verify.hook.extent import Extent
+from hvdkit.verify.hook.loaded import note_loaded
 from hvdkit.verify.hook.own import OwnGradients
 from hvdkit.verify.hook.places import place_of, started_in
 from hvdkit.verify.hook.probe import probe
@@ -34,7 +35,6 @@ from hvdkit.verify.hook.settings import Settings, from_environment, launcher_ran
 from hvdkit.verify.hook.stored import stored
 from hvdkit.verify.hook.tensors import describe, fingerprint, kept_values
 from hvdkit.verify.hook.texts import keep_texts
-from hvdkit.verify.records import DEVICE, RATES, Collective, Draw, Event, Pool, Probe, Saved, Step, Tensor
 
 PENDING = (
     *("losses", "factors", "draws", "batches", "contents", "pools", "probes", "inputs"),

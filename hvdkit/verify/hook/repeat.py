@@ -14,9 +14,9 @@ from typing import Any
 import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
+from hvdkit.observe.records import read_run
 from hvdkit.verify.hook.recorder import Recorder
 from hvdkit.verify.hook.settings import Settings
-from hvdkit.verify.records import read_run
 
 FOLDER = "batches"  # of a record: a file for each pass over each loader
 KEPT_BYTES = 1 << 30  # of all batches; what comes after is not kept, and not repeated

@@ -11,8 +11,8 @@ from typing import Any
 
 from torch.utils.data import ConcatDataset, DataLoader, Dataset, IterableDataset, Subset, SubsetRandomSampler
 
+from hvdkit.observe.records import Pool
 from hvdkit.verify.hook.tensors import digest, tensors_in
-from hvdkit.verify.records import Pool
 
 MOST = 1 << 24  # samples of a loader that are listed
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from hvdkit.verify.records import Saved, Tensor
+from hvdkit.observe.records import Saved, Tensor
 
 HDF5 = (".h5", ".hdf5", ".he5")
 KERAS = ".keras"

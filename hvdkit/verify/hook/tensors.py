@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from hvdkit.verify.records import Tensor
+from hvdkit.observe.records import Tensor
 
 # Values kept of one tensor, evenly spread over it; digests and norms are over all of it. This bounds
 # what a run writes: a model of 300 tensors leaves at most 75 MB per step and rank, whatever its size.

@@ -13,8 +13,8 @@ from weakref import ReferenceType, ref
 import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
-from hvdkit.verify.hook.names import optimizer_parameters
-from hvdkit.verify.hook.steps import inside_a_part
+from hvdkit.observe.names import optimizer_parameters
+from hvdkit.observe.steps import inside_a_part
 
 Tell = Callable[[torch.optim.Optimizer], None]
 

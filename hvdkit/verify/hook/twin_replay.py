@@ -13,8 +13,9 @@ from typing import Any
 
 import torch
 
+from hvdkit.observe.names import optimizer_parameters
+from hvdkit.observe.records import GIVEN
 from hvdkit.verify.hook.ending import end_process
-from hvdkit.verify.hook.names import optimizer_parameters
 from hvdkit.verify.hook.places import place_of
 from hvdkit.verify.hook.recorder import Recorder
 from hvdkit.verify.hook.twin_averages import average
@@ -26,7 +27,6 @@ from hvdkit.verify.hook.twin_seeds import watch_seeds
 from hvdkit.verify.hook.twin_states import restore
 from hvdkit.verify.hook.twin_tensors import pack, unpack
 from hvdkit.verify.hook.twin_weights import Statistics, follow
-from hvdkit.verify.records import GIVEN
 
 
 class Replay:

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from hvdkit.verify.hook.imports import after_import
+from hvdkit.observe.imports import after_import
 
 # Number of the call, library, argument: gives the argument that is used.
 Argument = Callable[[int, str, Any], Any]

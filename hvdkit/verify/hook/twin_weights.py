@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import torch
 
-from hvdkit.verify.hook.names import all_modules
+from hvdkit.observe.names import all_modules
 from hvdkit.verify.hook.tensors import digest
 from hvdkit.verify.hook.twin_peers import Peers
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import torch
 
+from hvdkit.observe.records import DDP, FLOAT16, SENDS_BUFFERS, Event
+from hvdkit.observe.steps import around_steps, hide_adasum_steps, hide_state_steps, inside_a_step
 from hvdkit.verify.hook.order import note_lost_hooks
 from hvdkit.verify.hook.own import last_factor
 from hvdkit.verify.hook.recorder import Recorder
 from hvdkit.verify.hook.seeds import align
-from hvdkit.verify.hook.steps import around_steps, hide_adasum_steps, hide_state_steps, inside_a_step
-from hvdkit.verify.records import DDP, FLOAT16, SENDS_BUFFERS, Event
 
 
 def watch_steps(recorder: Recorder) -> None:

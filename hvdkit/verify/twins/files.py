@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from hvdkit.observe.records import RATES, Run, Saved, Tensor
 from hvdkit.verify.differences import NO_RANK, Difference, Stage
 from hvdkit.verify.hook.texts import TEXTS
-from hvdkit.verify.records import RATES, Run, Saved, Tensor
 from hvdkit.verify.twins.lines import Line, compare_lines
 from hvdkit.verify.twins.numbers import Scales, is_wrong
 

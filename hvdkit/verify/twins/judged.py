@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from hvdkit.observe.records import DECIDES, GIVEN, PLATEAU, RATE_LEFT, ROUNDED, ROUNDING, Run
 from hvdkit.verify.compare import Comparison, compare
 from hvdkit.verify.differences import Difference, Stage
 from hvdkit.verify.hook.twin_record import BEYOND, SCALES
 from hvdkit.verify.invariant import Unchecked
-from hvdkit.verify.records import DECIDES, GIVEN, PLATEAU, RATE_LEFT, ROUNDED, ROUNDING, Run
 from hvdkit.verify.tolerance import Tolerance
 from hvdkit.verify.twins.files import Side
 from hvdkit.verify.twins.lines import Line

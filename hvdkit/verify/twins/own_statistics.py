@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from hvdkit.observe.records import Run
 from hvdkit.verify.differences import Difference
 from hvdkit.verify.evaluations import by_own_statistics
 from hvdkit.verify.invariant import Unchecked
-from hvdkit.verify.records import Run
 from hvdkit.verify.twins.numbers import Scales
 
 CLOSE = 0.1  # by how much such a number may differ, relatively

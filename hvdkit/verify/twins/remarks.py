@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hvdkit.verify.records import Run
+from hvdkit.observe.records import Run
 from hvdkit.verify.twins.files import Side
 from hvdkit.verify.twins.lines import Line, Table, by_words
 from hvdkit.verify.twins.numbers import digits

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from hvdkit.observe.records import ADASUM, Run
 from hvdkit.verify.compare import Comparison
 from hvdkit.verify.detect import Start
 from hvdkit.verify.hook.settings import Settings
 from hvdkit.verify.hook.twin_record import PARTED
 from hvdkit.verify.invariant import Unchecked
-from hvdkit.verify.records import ADASUM, Run
 from hvdkit.verify.runner import HangError, NoStepError, RunError
 from hvdkit.verify.scene import Scene
 from hvdkit.verify.tolerance import tolerance_for

@@ -11,11 +11,11 @@ from hvdkit.migrate.facts.launch.ranks import constant
 from hvdkit.migrate.facts.models.wraps import find_wraps
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import kinds_of, migrates, programs_with
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import given
 from hvdkit.migrate.values.binding_order import reaching
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Names
 
 MODULES = {"torch.nn.Module", "torch.nn.modules.Module"}
 TRAINING = {"ddp", "single", "horovod"}

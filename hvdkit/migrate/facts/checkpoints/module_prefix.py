@@ -8,8 +8,8 @@ from hvdkit.job.run import constant_of
 from hvdkit.migrate.facts.checkpoints.unwrapping import question
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.index.names import COMPREHENSIONS, Names
 from hvdkit.migrate.values.arguments import passed, positional
+from hvdkit.source.index.names import COMPREHENSIONS, Names
 
 PREFIX = "module."
 BARE = "0.weight"  # a name without it

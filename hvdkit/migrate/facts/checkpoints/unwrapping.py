@@ -10,11 +10,11 @@ from hvdkit.migrate.facts.models.syncing import NO_SYNC, for_ddp_only
 from hvdkit.migrate.facts.models.wraps import find_wraps, removed
 from hvdkit.migrate.facts.programs.programs import kinds_of, migrates
 from hvdkit.migrate.facts.programs.reached_code import trained_by
-from hvdkit.migrate.index.names import FunctionNode, Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import keyword
 from hvdkit.migrate.values.filled_lists import elements
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import FunctionNode, Names
 
 # Library objects with a `module` of their own.
 PLAIN = ("torch.nn.", "torchvision.models.")  # models without one

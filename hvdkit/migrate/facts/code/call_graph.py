@@ -12,11 +12,11 @@ from hvdkit.library.methods import CALLED_BY_BASES
 from hvdkit.migrate.facts.code.main_guards import main_guard
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.index.names import FunctionNode, Names
-from hvdkit.migrate.project.files import does_more_than_define
 from hvdkit.migrate.values.arguments import fits
 from hvdkit.migrate.values.lookups import looked_up_in, name_looked_up
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import FunctionNode, Names
+from hvdkit.source.project.files import does_more_than_define
 
 Way = tuple[Names, ast.AST]
 ONLY_WRAPS = (

@@ -6,7 +6,7 @@ import ast
 from typing import Callable, Optional
 
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.index.names import Names
+from hvdkit.source.index.names import Names
 
 # Whether a place settles the ways through it: yes, no, or None where those say who call its function.
 At = Callable[[Names, ast.AST], Optional[bool]]

@@ -9,7 +9,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from hvdkit.migrate.index.names import Names
+from hvdkit.source.index.names import Names
 
 MODULES = ("torch.distributed.launch", "torch.distributed.run")
 _COMMAND = re.compile(r"(?:^|[\s/])torchrun\s|-m\s+torch\.distributed\.(?:launch|run)\s")

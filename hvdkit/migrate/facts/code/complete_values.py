@@ -6,9 +6,9 @@ import ast
 from typing import Callable
 
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.index.names import FUNCTIONS, Binding, Names
 from hvdkit.migrate.values.arguments import default, is_constant, passed
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import FUNCTIONS, Binding, Names
 
 
 def may_only_be(facts: Facts, names: Names, node: ast.expr, accepts: Callable[[Value], bool]) -> bool:

@@ -8,7 +8,7 @@ import re
 from hvdkit.migrate.facts.code.main_guards import main_guard
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.index.names import Names
+from hvdkit.source.index.names import Names
 
 DECLARING = frozenset(("pyproject.toml", "setup.py", "setup.cfg"))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, Names
-from hvdkit.migrate.index.statements import statements_below
+from hvdkit.source.index.names import FUNCTIONS, LOOPS, Names
+from hvdkit.source.index.statements import statements_below
 
 MAX_CALLERS = 6
 # Below the call of a function, these run nothing: definitions, and the start of the program itself.

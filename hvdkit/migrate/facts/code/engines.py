@@ -6,8 +6,8 @@ import ast
 
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.index.names import FunctionNode, Names
 from hvdkit.migrate.values.arguments import given, is_on, keyword
+from hvdkit.source.index.names import FunctionNode, Names
 
 ENGINES = frozenset(("ignite.engine.Engine", "ignite.engine.engine.Engine"))
 # What makes an engine that does the backward pass and the step itself.

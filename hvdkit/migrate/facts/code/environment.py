@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from hvdkit.migrate.facts.code.commands import starts_launcher
-from hvdkit.migrate.index.names import Names
+from hvdkit.source.index.names import Names
 
 # What torchrun, srun and MPI's launchers set -> Horovod's function of the same meaning.
 ENVIRONMENT = {

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values import vocabulary as words
+from hvdkit.source.index.names import Names
 
 TOPS = ("horovod", "hvdkit")
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import keyword, passed
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Names
 
 PARSED = ("?.parse_args", "?.parse_known_args[0]", "?.parse_intermixed_args")
 GROUPS = ("?.add_argument_group", "?.add_mutually_exclusive_group", "?.add_subparsers", "?.add_parser")

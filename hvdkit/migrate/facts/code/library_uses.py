@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.index.names import Names
+from hvdkit.source.index.names import Names
 
 
 def mentions(facts: Facts, wanted: tuple[str, ...]) -> Iterator[tuple[Names, ast.expr, str, str]]:

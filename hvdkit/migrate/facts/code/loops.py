@@ -11,11 +11,11 @@ from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.code.engines import data_of, runs_of, trainer_runs
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, FunctionNode, Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import default, passed, spawned, unpacks
 from hvdkit.migrate.values.overrides import is_parent
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import FUNCTIONS, LOOPS, FunctionNode, Names
 
 LoopNode = Union[ast.For, ast.AsyncFor, ast.While]
 MAX_CALLERS = 12

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from hvdkit.migrate.index.names import Names
+from hvdkit.source.index.names import Names
 
 
 def module_imports(names: Names) -> list[ast.stmt]:

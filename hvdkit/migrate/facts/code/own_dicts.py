@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.index.names import Binding, Names
 from hvdkit.migrate.values.arguments import keyword
 from hvdkit.migrate.values.flow import Flow
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Binding, Names
 
 
 def is_dict(flow: Flow, value: Value) -> bool:

@@ -11,8 +11,8 @@ import ast
 from hvdkit.migrate.facts.code.call_graph import call_graph
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.values.arguments import given
+from hvdkit.source.index.names import FUNCTIONS, Names
 
 # Methods that hand a function to a pool: no other library's have the first ones' names.
 HAND_ON = ("apply_async", "imap", "imap_unordered", "map_async", "starmap", "starmap_async")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.index.names import FunctionNode, Names
+from hvdkit.source.index.names import FunctionNode, Names
 
 MAX_CALLS = 3
 _MODULES = ("numpy.", "math.", "torch.", "datetime.", "os.path.", "time.")

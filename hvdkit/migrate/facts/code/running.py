@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from hvdkit.migrate.index.names import FUNCTIONS, children
+from hvdkit.source.index.names import FUNCTIONS, children
 
 
 def walk_here(node: ast.AST) -> Iterator[ast.AST]:

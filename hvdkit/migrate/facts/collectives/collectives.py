@@ -15,9 +15,9 @@ from hvdkit.migrate.facts.code.complete_values import is_complete, may_only_be
 from hvdkit.migrate.facts.collectives.handles import handle_waits
 from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.launch.launch import launch_of
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import is_constant, keyword, unpacks
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Names
 
 # Parameters by position, as torch 2.x declares them (torch/distributed/distributed_c10d.py).
 SIGNATURES = {

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.index.names import FUNCTIONS, Binding, Names, Scope
 from hvdkit.migrate.values.arguments import passed
 from hvdkit.migrate.values.binding_order import held_at
 from hvdkit.migrate.values.vocabulary import EVERY_HOROVOD
+from hvdkit.source.index.names import FUNCTIONS, Binding, Names, Scope
 
 # Horovod's functions that give every rank the same; a name with more behind these is a variant of one.
 AGREES = ("allreduce", "grouped_allreduce", "sparse_allreduce", "allgather", "grouped_allgather", "broadcast")

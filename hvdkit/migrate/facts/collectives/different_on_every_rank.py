@@ -8,7 +8,7 @@ from hvdkit.migrate.facts.code.loops import training_loops
 from hvdkit.migrate.facts.collectives.dependence import Dependence
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.index.names import Names
+from hvdkit.source.index.names import Names
 
 # Methods of tensors that give numbers; a function of a library that has such a name has a qualified one.
 OF_TENSORS = frozenset(("item", "mean", "sum", "norm", "detach", "cpu", "numpy", "tolist"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 
 from hvdkit.migrate.edits import block, following
-from hvdkit.migrate.index.names import Binding, Names, Scope
+from hvdkit.source.index.names import Binding, Names, Scope
 
 QUESTIONS = ("wait", "is_completed")
 

@@ -7,10 +7,10 @@ import ast
 from hvdkit.migrate.facts.collectives.collectives import is_world
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
-from hvdkit.migrate.index.names import FUNCTIONS, FunctionNode, Names
-from hvdkit.migrate.index.statements import statements_above
 from hvdkit.migrate.values.arguments import positional
 from hvdkit.migrate.values.binding_order import last_binding
+from hvdkit.source.index.names import FUNCTIONS, FunctionNode, Names
+from hvdkit.source.index.statements import statements_above
 
 MAX_STEPS = 24
 # Collectives that leave the same in their first argument on every rank.

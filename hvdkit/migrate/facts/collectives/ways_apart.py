@@ -11,7 +11,7 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.launch_reach import tests_before
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.launch.which_processes import Where, caught, where_runs
-from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, Names
+from hvdkit.source.index.names import FUNCTIONS, LOOPS, Names
 
 EXITS = {"sys.exit", "os._exit", "builtins.exit", "builtins.quit"}
 

@@ -15,9 +15,9 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.wraps import Wrap
 from hvdkit.migrate.facts.programs.programs import files_with, kinds_of, programs_of
 from hvdkit.migrate.facts.programs.reached_code import only_single, runs_in, trained_by
-from hvdkit.migrate.index.names import FUNCTIONS, FunctionNode, Names
 from hvdkit.migrate.values.arguments import keyword, positional
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import FUNCTIONS, FunctionNode, Names
 
 # Models whose code is not the project's: they may hold BatchNorm layers. These hold no buffers that change.
 PLAIN = ("torch.nn.Linear", "torch.nn.Conv", "torch.nn.Transformer", "torch.nn.LSTM", "torch.nn.GRU")

@@ -17,11 +17,11 @@ from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.programs.reached_code import runs_in
-from hvdkit.migrate.index.names import COMPREHENSIONS, FUNCTIONS, Names
 from hvdkit.migrate.values.handed_out import assigned_to
 from hvdkit.migrate.values.value import Value
 from hvdkit.migrate.values.vocabulary import HVD_BROADCAST
 from hvdkit.migrate.values.wrappers import RETURNS_SELF
+from hvdkit.source.index.names import COMPREHENSIONS, FUNCTIONS, Names
 
 # Layers that draw their first weights: https://pytorch.org/docs/stable/nn.html
 _NUMBERED = tuple(f"{name}{n}d" for name in ("Conv", "ConvTranspose", "LazyConv") for n in (1, 2, 3))

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.optimizers.step_calls import step_calls
-from hvdkit.migrate.index.names import FUNCTIONS, Names
+from hvdkit.source.index.names import FUNCTIONS, Names
 
 MAX_CALLS = 3
 DRAWS = "torch.nn.init."

@@ -10,8 +10,8 @@ from hvdkit.migrate.facts.coverage.buffers import FORWARD
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.programs.reached_code import runs_in
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values import vocabulary as words
+from hvdkit.source.index.names import Names
 
 SETTING = ("copy_", "set_")
 

@@ -16,10 +16,10 @@ from hvdkit.migrate.facts.models.freezing import switches
 from hvdkit.migrate.facts.models.optimizers import Optimizer
 from hvdkit.migrate.facts.models.parameter_roots import in_caller
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import is_on, keyword
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import FUNCTIONS, Names
 
 CALLED = ("forward", "__call__")
 NO_GRAD = ("torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad")

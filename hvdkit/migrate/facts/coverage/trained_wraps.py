@@ -21,9 +21,9 @@ from hvdkit.migrate.facts.optimizers.unknown_steps import unknown_steps, unseen_
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
 from hvdkit.migrate.facts.programs.reached_code import run_by_nobody, runs_in
 from hvdkit.migrate.facts.programs.training_paths import training_paths
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Names
 
 
 def without_optimizers(facts: Facts) -> Iterator[tuple[ProgramFacts, Wrap]]:

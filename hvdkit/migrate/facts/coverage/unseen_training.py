@@ -20,8 +20,8 @@ from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.start_values import is_module
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.programs.reached_code import runs_in
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Names
 
 STEPS = ("minimize", "apply_gradients", "apply")  # of an optimizer of Keras
 FEEDS = ("fit", "fit_generator", "train_on_batch")  # of a model of Keras

@@ -7,8 +7,8 @@ import ast
 from hvdkit.migrate.facts.data.loaders import Loader
 from hvdkit.migrate.facts.data.sharding import BATCH_SAMPLER
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.index.names import FunctionNode, Names
 from hvdkit.migrate.values.arguments import passed
+from hvdkit.source.index.names import FunctionNode, Names
 
 _KEPT = "sampler"  # where torch's own BatchSampler has it
 _COUNTED = frozenset((_KEPT, "batch_size", "drop_last"))

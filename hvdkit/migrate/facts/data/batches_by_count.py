@@ -7,8 +7,8 @@ import ast
 from hvdkit.migrate.facts.code.loops import drawn_from, training_loops
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.which_processes import caught
-from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, Names
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import FUNCTIONS, LOOPS, Names
 
 MAX_STEPS = 4  # through variables
 

@@ -10,8 +10,8 @@ from hvdkit.migrate.facts.code.loops import Loop, Path, training_loops
 from hvdkit.migrate.facts.data.epochs import epoch_number
 from hvdkit.migrate.facts.data.loaders import Loader
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.index.names import FUNCTIONS
 from hvdkit.migrate.values.arguments import parameters, passed
+from hvdkit.source.index.names import FUNCTIONS
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from hvdkit.migrate.facts.code.loops import training_loops
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Names
 
 COLLECTS = frozenset(("add", "append", "extend", "update"))
 

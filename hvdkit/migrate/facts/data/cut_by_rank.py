@@ -6,7 +6,7 @@ import ast
 
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
-from hvdkit.migrate.index.names import Names
+from hvdkit.source.index.names import Names
 
 
 def is_rank_share(facts: Facts, names: Names, things: ast.expr) -> bool:

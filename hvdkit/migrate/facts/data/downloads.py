@@ -10,9 +10,9 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts.code.callers import on_every_way
 from hvdkit.migrate.facts.data.sample_code import DOWNLOAD, asked_to_download, prepared
 from hvdkit.migrate.facts.facts import Facts, Site
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import is_on, keyword
 from hvdkit.migrate.values.lookups import looked_up_in
+from hvdkit.source.index.names import Names
 
 LIBRARIES = ("torchvision.datasets.", "torchaudio.datasets.", "torchtext.datasets.")  # download=True
 # Graphs: classes that download, and prepare, what they do not find, unasked.

@@ -7,7 +7,7 @@ import ast
 from hvdkit.migrate.facts.code.loops import Loop, Path, training_loops
 from hvdkit.migrate.facts.data.loaders import Loader
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.index.names import Names
+from hvdkit.source.index.names import Names
 
 _PLACES = (ast.Name, ast.Attribute, ast.Subscript)
 

@@ -15,7 +15,7 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.programs.paper_runs import loads_sorted
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.programs.reached_code import runs_in
-from hvdkit.migrate.index.names import Names
+from hvdkit.source.index.names import Names
 
 WALK = "os.walk"  # gives folders, each with a list of its files: nothing around it sorts both
 LISTS = (

@@ -8,11 +8,11 @@ from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.library_groups import calls_asking
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.keywords import keywords
 from hvdkit.migrate.values.loader_classes import PARAMETERS, constructions
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Names
 
 
 @dataclass(frozen=True)

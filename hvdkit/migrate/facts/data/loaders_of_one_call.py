@@ -9,8 +9,8 @@ from hvdkit.migrate.facts.data.loaders import Loader
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import programs_of
-from hvdkit.migrate.index.names import COMPREHENSIONS, LOOPS
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import COMPREHENSIONS, LOOPS
 
 MAX_CALLERS = 4
 

@@ -13,8 +13,8 @@ from hvdkit.migrate.facts.code.loops import Path, training_loops
 from hvdkit.migrate.facts.data.loaders import Loader, every_loader
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.index.names import FUNCTIONS, Binding, FunctionNode, Names
 from hvdkit.migrate.values.arguments import default, passed
+from hvdkit.source.index.names import FUNCTIONS, Binding, FunctionNode, Names
 
 
 @dataclass(frozen=True)

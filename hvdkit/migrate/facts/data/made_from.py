@@ -12,7 +12,7 @@ from hvdkit.migrate.facts.data.training_loaders import training_loaders
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once_all
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
-from hvdkit.migrate.index.names import Names
+from hvdkit.source.index.names import Names
 
 Samples = Iterable[tuple[Names, ast.expr]]
 

@@ -11,7 +11,7 @@ from hvdkit.migrate.facts.code.loops import Loop, training_loops
 from hvdkit.migrate.facts.data.computed_over_data import COLLECTS
 from hvdkit.migrate.facts.data.loaders import Loader, every_loader
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.index.names import Names
+from hvdkit.source.index.names import Names
 
 Division = Union[ast.BinOp, ast.AugAssign]
 DIVIDES = (ast.Div, ast.FloorDiv)

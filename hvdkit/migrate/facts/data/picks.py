@@ -11,8 +11,8 @@ from hvdkit.migrate.facts.data.set_orders import set_orders
 from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
-from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, Names
 from hvdkit.migrate.values.arguments import keyword
+from hvdkit.source.index.names import FUNCTIONS, LOOPS, Names
 
 IN_PLACE = frozenset(("random.shuffle", "numpy.random.shuffle"))
 # Picks besides PICKS -> the library whose seed fixes them, and the argument that does.

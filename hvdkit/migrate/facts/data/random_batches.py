@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from hvdkit.migrate.facts.code.loops import Path
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
-from hvdkit.migrate.index.names import FUNCTIONS, Names
-from hvdkit.migrate.index.statements import statements_above
+from hvdkit.source.index.names import FUNCTIONS, Names
+from hvdkit.source.index.statements import statements_above
 
 MAX_CALLS = 3
 # What chooses among the data -> what would seed it; without one every process starts with other numbers.

@@ -12,8 +12,8 @@ from hvdkit.migrate.facts.data.training_loaders import by_rank
 from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import given, unpacks
+from hvdkit.source.index.names import Names
 
 GENERATOR = "generator=torch.Generator().manual_seed(0)"
 # function -> position and name of the argument that fixes its random numbers, and what to give

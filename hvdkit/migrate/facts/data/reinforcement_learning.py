@@ -12,8 +12,8 @@ from hvdkit.migrate.facts.data.random_batches import above
 from hvdkit.migrate.facts.data.training_loaders import SEEDS
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
-from hvdkit.migrate.index.names import LOOPS, Names
 from hvdkit.migrate.values.binding_order import is_parsed
+from hvdkit.source.index.names import LOOPS, Names
 
 _LIBRARIES = ("gym.", "gymnasium.", "gym3.", "procgen.", "envpool.", "supersuit.", "pettingzoo.")
 _EVERY_SEED = (*SEEDS, "random.seed")

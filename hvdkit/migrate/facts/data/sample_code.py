@@ -8,10 +8,10 @@ from hvdkit.migrate.facts.code.callers import on_some_way
 from hvdkit.migrate.facts.data.cut_by_rank import is_rank_share
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import keyword, passed
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import FUNCTIONS, Names
 
 READS = ("__getitem__", "__getitems__")
 # Methods by which data sets of graphs make the files that they find missing, and the classes that call them.

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.calls import PARTIAL
+from hvdkit.source.index.names import Names
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.launch.rank_kinds import QUESTIONS, rank_kinds
 from hvdkit.migrate.facts.launch.worker_numbers import numbers_for_rank
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import given
+from hvdkit.source.index.names import Names
 
 COUNT = "torch.cuda.device_count"
 

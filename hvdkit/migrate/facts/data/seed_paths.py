@@ -11,7 +11,7 @@ from hvdkit.migrate.facts.code.callers import on_every_way
 from hvdkit.migrate.facts.code.launch_options import Option
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.launch import launch_of
-from hvdkit.migrate.index.names import FUNCTIONS, Names
+from hvdkit.source.index.names import FUNCTIONS, Names
 
 _COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Is: operator.is_,

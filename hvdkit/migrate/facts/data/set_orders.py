@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from hvdkit.migrate.facts.data.random_splits import runs_once
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
-from hvdkit.migrate.index.names import Names
+from hvdkit.source.index.names import Names
 
 ORDERED = ("list", "tuple", "enumerate", "zip", "iter")
 SETS = ("set", "frozenset")

@@ -13,11 +13,11 @@ from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.launch.which_processes import no_rank_comes
 from hvdkit.migrate.facts.programs.paper_runs import ranks_take_turns
 from hvdkit.migrate.facts.programs.programs import programs_with
-from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import given, is_constant, is_on
 from hvdkit.migrate.values.keywords import keywords
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import FUNCTIONS, Names
 
 BATCH_SAMPLER = "torch.utils.data.BatchSampler"
 ITERABLE = "torch.utils.data.IterableDataset"

@@ -11,7 +11,7 @@ from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.paper_runs import ranks_take_turns
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
-from hvdkit.migrate.index.names import Names
+from hvdkit.source.index.names import Names
 
 # Calls that may be given a rank and share no data out by it.
 HARMLESS = frozenset(

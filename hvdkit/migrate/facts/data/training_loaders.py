@@ -12,8 +12,8 @@ from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.paper_runs import only_evaluates
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.programs.training_paths import may_run_in, training_paths
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Names
 
 SEEDS = ("torch.manual_seed", "torch.cuda.manual_seed", "torch.cuda.manual_seed_all", "numpy.random.seed")
 

@@ -12,8 +12,8 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_with
 from hvdkit.migrate.facts.programs.training_paths import training_paths
-from hvdkit.migrate.index.names import FUNCTIONS, Binding, Names
 from hvdkit.migrate.values.arguments import passed
+from hvdkit.source.index.names import FUNCTIONS, Binding, Names
 
 FileNode = tuple[Names, ast.AST]
 MAX_CALLS = 4

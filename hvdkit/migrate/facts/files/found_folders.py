@@ -6,9 +6,9 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator
 
-from hvdkit.migrate.index.names import FUNCTIONS, Names
-from hvdkit.migrate.index.statements import statements_below
 from hvdkit.migrate.values.behind import parts_behind
+from hvdkit.source.index.names import FUNCTIONS, Names
+from hvdkit.source.index.statements import statements_below
 
 LISTS = frozenset(("os.listdir", "os.scandir", "glob.glob", "glob.iglob"))
 METHODS = frozenset(("iterdir", "glob", "rglob"))

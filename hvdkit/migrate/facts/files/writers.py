@@ -34,9 +34,9 @@ from hvdkit.migrate.facts.programs.paper_runs import (
     writes_its_own,
 )
 from hvdkit.migrate.facts.programs.reached_code import only_single
-from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.values.arguments import given, keyword, passed
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import FUNCTIONS, Names
 
 # What gives something, and changes what it is asked of.
 _CHANGES = frozenset(

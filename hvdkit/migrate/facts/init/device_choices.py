@@ -18,7 +18,7 @@ from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.once import once_all
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.programs.reached_code import runs_in
-from hvdkit.migrate.index.names import Names
+from hvdkit.source.index.names import Names
 
 _NUMBER = re.compile(r"(cuda:)?[0-9]+(,[0-9]+)*")
 

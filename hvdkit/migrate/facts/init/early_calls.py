@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.programs.reached_code import starting_sites
-from hvdkit.migrate.index.names import LOOPS, FunctionNode, Names
+from hvdkit.source.index.names import LOOPS, FunctionNode, Names
 
 
 def early_calls(facts: Facts, program: ProgramFacts, calls: Iterable[Site]) -> list[Site]:

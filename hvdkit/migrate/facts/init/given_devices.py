@@ -9,7 +9,7 @@ from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.init.init_order import has_rank
 from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.launch.launch_reach import launch_reach, tests_around
-from hvdkit.migrate.index.names import Names
+from hvdkit.source.index.names import Names
 
 
 def only_given(facts: Facts, site: Site) -> bool:

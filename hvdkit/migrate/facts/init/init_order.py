@@ -19,7 +19,7 @@ from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optim
 from hvdkit.migrate.facts.programs.launched_processes import processes
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, kinds_of, programs_of
 from hvdkit.migrate.facts.programs.reached_code import runs_in, started, starting_sites
-from hvdkit.migrate.index.names import Names
+from hvdkit.source.index.names import Names
 
 MAX_CALLERS = 4
 

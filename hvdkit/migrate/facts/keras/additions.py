@@ -9,8 +9,8 @@ from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.keras.mentions import tensorflow_files
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.index.names import Binding, Names
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Binding, Names
 
 ASSIGNS = ("assign", "assign_add", "assign_sub")
 METHODS = (*ASSIGNS, "append", "extend")

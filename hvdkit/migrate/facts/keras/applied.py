@@ -13,8 +13,8 @@ from hvdkit.migrate.facts.keras.gradients import Gradient, gradient_of
 from hvdkit.migrate.facts.keras.keras_optimizers import is_optimizer
 from hvdkit.migrate.facts.keras.mentions import tensorflow_files
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Names
 
 MAX_STEPS = 6
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts.code.main_guards import main_guard
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.values.arguments import keyword
+from hvdkit.source.index.names import FUNCTIONS, Names
 
 FUNCTIONS_THAT_FETCH = (
     "keras.utils.get_file",

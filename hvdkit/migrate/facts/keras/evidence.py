@@ -9,7 +9,7 @@ from hvdkit.migrate.facts.keras import vocabulary as words
 from hvdkit.migrate.facts.keras.applied import applied_gradients
 from hvdkit.migrate.facts.keras.mentions import tensorflow_files
 from hvdkit.migrate.facts.keras.model_calls import keras_calls
-from hvdkit.migrate.index.names import Names
+from hvdkit.source.index.names import Names
 
 
 def tensorflow_evidence(facts: Facts) -> Iterator[tuple[Names, str]]:

@@ -8,9 +8,9 @@ from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.keras import vocabulary as words
 from hvdkit.migrate.facts.keras.keras_optimizers import is_optimizer
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import given, keyword, unpacks
 from hvdkit.migrate.values.binding_order import last_binding
+from hvdkit.source.index.names import Names
 
 # Methods of Keras 2's optimizers: (loss, var_list, tape=None). The loss is a function where there is no tape.
 BY_OPTIMIZERS = ("minimize", "compute_gradients")

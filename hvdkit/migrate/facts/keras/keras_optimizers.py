@@ -7,8 +7,8 @@ import ast
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.keras import vocabulary as words
 from hvdkit.migrate.facts.keras.model_calls import is_model
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Names
 
 
 def is_optimizer(facts: Facts, names: Names, node: ast.expr) -> bool:

@@ -6,7 +6,7 @@ import ast
 
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.index.names import FunctionNode, Names
+from hvdkit.source.index.names import FunctionNode, Names
 
 
 @once

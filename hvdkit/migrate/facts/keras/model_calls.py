@@ -10,9 +10,9 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.keras import vocabulary as words
 from hvdkit.migrate.facts.keras.mentions import tensorflow_files
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.index.names import FunctionNode, Names
 from hvdkit.migrate.values.arguments import passed, unpacks
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import FunctionNode, Names
 
 
 @dataclass(frozen=True)

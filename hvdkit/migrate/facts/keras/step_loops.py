@@ -12,8 +12,8 @@ from hvdkit.migrate.facts.keras import vocabulary as words
 from hvdkit.migrate.facts.keras.applied import Applied
 from hvdkit.migrate.facts.keras.mentions import tensorflow_callers
 from hvdkit.migrate.facts.keras.model_calls import ModelCall
-from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, Names
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import FUNCTIONS, LOOPS, Names
 
 MAX_CALLERS = 8
 # What a script calls for each batch: an optimizer's step, or model.train_on_batch(...).

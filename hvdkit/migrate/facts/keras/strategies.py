@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.keras import vocabulary as words
-from hvdkit.migrate.index.names import Names
+from hvdkit.source.index.names import Names
 
 KNOWN = frozenset(
     (

@@ -7,8 +7,8 @@ import ast
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.keras import vocabulary as words
 from hvdkit.migrate.facts.keras.step_loops import StepLoop
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.spelling import spelled
+from hvdkit.source.index.names import Names
 
 
 def variables_at(facts: Facts, loop: StepLoop, names: Names, sources: ast.expr) -> list[str]:

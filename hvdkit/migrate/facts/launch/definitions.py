@@ -17,8 +17,8 @@ from hvdkit.migrate.facts.code.main_guards import main_guard
 from hvdkit.migrate.facts.code.own_dicts import constructed_with
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.launch import Launch
-from hvdkit.migrate.index.names import ANY_KEY, FUNCTIONS, Binding, FunctionNode, Names
 from hvdkit.migrate.values.arguments import default, keyword, passed
+from hvdkit.source.index.names import ANY_KEY, FUNCTIONS, Binding, FunctionNode, Names
 
 MAX_CALLERS = 4
 Function = tuple[Names, Union[FunctionNode, None]]

@@ -12,9 +12,9 @@ from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import files_with, kinds_of
 from hvdkit.migrate.facts.programs.reached_code import only_single
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import keyword
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Names
 
 # Calls whose first argument is a device number, and those that take it second.
 SET_DEVICE = "torch.cuda.set_device"

@@ -9,8 +9,8 @@ from hvdkit.migrate.facts.launch.launch_reach import tests_before
 from hvdkit.migrate.facts.launch.lone_processes import leaves, lone_where
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.programs.reached_code import runs_in
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.index.statements import statements_above
+from hvdkit.source.index.names import Names
+from hvdkit.source.index.statements import statements_above
 
 MAX_CALLERS = 6
 

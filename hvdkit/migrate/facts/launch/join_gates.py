@@ -14,7 +14,7 @@ from hvdkit.migrate.facts.code.loops import training_loops
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.launch.launch_reach import tests_around
-from hvdkit.migrate.index.names import Names
+from hvdkit.source.index.names import Names
 
 
 @dataclass(frozen=True)

@@ -20,10 +20,10 @@ from hvdkit.migrate.facts.launch.ranks import QUESTIONS, constant, environment_r
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.launched_processes import leads_to_init, processes, repeats
 from hvdkit.migrate.facts.programs.programs import programs_of
-from hvdkit.migrate.index.names import FUNCTIONS, Binding, Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import keyword, passed, received, spawned, spawns, starting_calls
 from hvdkit.migrate.values.memo import Memo
+from hvdkit.source.index.names import FUNCTIONS, Binding, Names
 
 INIT_ARGUMENTS = ("backend", "init_method", "timeout", "world_size", "rank", "store", "group_name")
 HVD_FUNCTIONS = ("rank", "size", "local_rank", "local_size", "cross_rank", "cross_size")

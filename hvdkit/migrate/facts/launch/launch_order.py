@@ -19,9 +19,9 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.ranks import environment_stores
 from hvdkit.migrate.facts.programs.programs import kinds_of, programs_of
 from hvdkit.migrate.facts.programs.reached_code import runs_in, starting_sites
-from hvdkit.migrate.index.names import FUNCTIONS, FunctionNode, Names
-from hvdkit.migrate.index.statements import block_of
 from hvdkit.migrate.values import vocabulary as words
+from hvdkit.source.index.names import FUNCTIONS, FunctionNode, Names
+from hvdkit.source.index.statements import block_of
 
 MAX_CALLERS = 8
 NEEDLESS = (*ENVIRONMENT, *DEFAULTS)  # variables that nothing reads after migration

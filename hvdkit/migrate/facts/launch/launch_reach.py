@@ -22,10 +22,10 @@ from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.programs.reached_code import runs_in
 from hvdkit.migrate.facts.programs.training_paths import training_paths
-from hvdkit.migrate.index.names import FUNCTIONS, Names
-from hvdkit.migrate.index.statements import statements_above
 from hvdkit.migrate.values.arguments import keyword
 from hvdkit.migrate.values.vocabulary import EVERY_HOROVOD
+from hvdkit.source.index.names import FUNCTIONS, Names
+from hvdkit.source.index.statements import statements_above
 
 TRUE_CALLS = frozenset(
     (

@@ -15,7 +15,7 @@ from hvdkit.migrate.facts.launch.launch import Launch
 from hvdkit.migrate.facts.launch.launch_reach import Reach
 from hvdkit.migrate.facts.launch.ranks import ALONE, constant
 from hvdkit.migrate.facts.programs.programs import kinds_of
-from hvdkit.migrate.index.names import Names
+from hvdkit.source.index.names import Names
 
 FLAG = "flag"
 

@@ -13,10 +13,10 @@ from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.programs.reached_code import runs_in
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.project.installed_source import installed_source
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import is_on, keyword
+from hvdkit.source.index.names import Names
+from hvdkit.source.project.installed_source import installed_source
 
 # What asks -> the argument that it asks for, "" where it always does.
 TALKS = {

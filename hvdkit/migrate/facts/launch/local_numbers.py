@@ -7,7 +7,7 @@ import ast
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.launch.rank_kinds import CONSTANT, UNKNOWN, rank_kinds
-from hvdkit.migrate.index.names import Names
+from hvdkit.source.index.names import Names
 
 LOCAL = "local_rank"
 

@@ -8,8 +8,8 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.launch.rank_kinds import CONSTANT, UNKNOWN, rank_kinds
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.vocabulary import EVERY_HOROVOD
+from hvdkit.source.index.names import Names
 
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 # A size compared so, with this number, says that there is one process, or that there are several.

@@ -11,8 +11,8 @@ from hvdkit.migrate.facts.code.loops import training_loops
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import kinds_of
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import spawned
+from hvdkit.source.index.names import Names
 
 SHARDED = (
     "shards parameters, gradients or optimizer state over the ranks, and Horovod keeps all of them on each "

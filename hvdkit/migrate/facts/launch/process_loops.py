@@ -10,8 +10,8 @@ from hvdkit.migrate import edits
 from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.programs.reached_code import trained_by
 from hvdkit.migrate.facts.programs.training_paths import training_paths
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import keyword
+from hvdkit.source.index.names import Names
 
 
 @dataclass(frozen=True)

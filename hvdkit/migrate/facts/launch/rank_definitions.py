@@ -12,7 +12,7 @@ from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.launch.launch import Origin, init_argument, launch_of
 from hvdkit.migrate.facts.launch.ranks import constant
 from hvdkit.migrate.facts.programs.programs import kinds_of
-from hvdkit.migrate.index.names import Names
+from hvdkit.source.index.names import Names
 
 # What a process that is alone has, in place of each of Horovod's functions.
 _ALONE = {"rank": (-1, 0), "size": (-1, 0, 1)}

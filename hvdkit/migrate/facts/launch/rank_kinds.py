@@ -14,10 +14,10 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.launch.ranks import launch_tests, rank_reads
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.index.names import FUNCTIONS, Binding, Names
 from hvdkit.migrate.values.arguments import default, passed, received, spawned
 from hvdkit.migrate.values.memo import Memo
 from hvdkit.migrate.values.vocabulary import EVERY_HOROVOD, INIT, LIBRARY_STARTS, OWN_GROUP, STARTED
+from hvdkit.source.index.names import FUNCTIONS, Binding, Names
 
 UNKNOWN, CONSTANT = "unknown", "constant"
 _UNKNOWN = frozenset([UNKNOWN])

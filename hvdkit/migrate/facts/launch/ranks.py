@@ -13,7 +13,7 @@ from hvdkit.migrate.edits import following
 from hvdkit.migrate.facts.code.commands import starts_launcher
 from hvdkit.migrate.facts.code.environment import DEFAULTS, ENVIRONMENT, is_environment, is_gathered
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.index.names import COMPREHENSIONS, Names
+from hvdkit.source.index.names import COMPREHENSIONS, Names
 
 QUESTIONS = {
     "torch.distributed.get_rank": "rank",

@@ -15,8 +15,8 @@ from hvdkit.migrate.facts.launch.rank_kinds import CONSTANT, UNKNOWN, rank_kinds
 from hvdkit.migrate.facts.launch.which_processes import asks_for_process
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of, programs_with
-from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.values import vocabulary as words
+from hvdkit.source.index.names import FUNCTIONS, Names
 
 MAX_CALLERS = 6
 # What an option's test may be made of: no call, whose answer is not the person's.

@@ -9,8 +9,8 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.launch import launch_of
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
-from hvdkit.migrate.index.names import Names
 from hvdkit.shell import word
+from hvdkit.source.index.names import Names
 
 # What takes its place among the ranks from the variables that torchrun sets.
 _BY_TORCHRUN = (

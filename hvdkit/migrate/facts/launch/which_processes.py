@@ -16,8 +16,8 @@ from hvdkit.migrate.facts.programs.paper_runs import functions_of, record_of
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_with
 from hvdkit.migrate.facts.programs.reached_code import run_alone, runs_in
 from hvdkit.migrate.facts.programs.training_paths import training_paths
-from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.values import vocabulary as words
+from hvdkit.source.index.names import FUNCTIONS, Names
 
 NO_ERRORS = ("KeyboardInterrupt", "SystemExit", "GeneratorExit")
 OF_HOSTS = frozenset((0, 2))  # the ranks that are the first of their hosts

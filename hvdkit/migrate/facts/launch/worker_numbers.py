@@ -12,9 +12,9 @@ from hvdkit.migrate.facts.launch.ranks import constant
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.launched_processes import functions_below, processes
 from hvdkit.migrate.facts.programs.programs import kinds_of
-from hvdkit.migrate.index.names import FunctionNode, Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import given, passed, spawned
+from hvdkit.source.index.names import FunctionNode, Names
 
 SEEDS = frozenset(
     ("random.seed", *(f"numpy.random.{name}" for name in ("seed", "RandomState", "default_rng")))

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator
 from hvdkit.migrate import edits
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, FunctionNode, Names
 from hvdkit.migrate.values.arguments import argument, passes_self
 from hvdkit.migrate.values.handed_out import assigned_to
+from hvdkit.source.index.names import FUNCTIONS, LOOPS, FunctionNode, Names
 
 Copy = tuple[str, str]  # what took over weights, and whose, as they are written
 Tested = tuple[str, str, str]  # the same, and the test under which it did; empty for none

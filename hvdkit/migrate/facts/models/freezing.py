@@ -11,9 +11,9 @@ from hvdkit.migrate.facts.code.callers import on_every_way
 from hvdkit.migrate.facts.code.loops import training_loops
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.parameter_roots import PARAMETERS
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import passed
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Names
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ import ast
 
 from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import passed
+from hvdkit.source.index.names import Names
 
 COLLECTIVES = tuple(
     f"torch.distributed.{name}"

@@ -6,7 +6,7 @@ import ast
 
 from hvdkit.migrate.facts.code.running import walk_here
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.index.names import Names
+from hvdkit.source.index.names import Names
 
 READERS = frozenset(
     f"torch.nn.utils.{name}"

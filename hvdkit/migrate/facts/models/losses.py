@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.optimizers import every_optimizer
-from hvdkit.migrate.index.names import FUNCTIONS, Binding, Names, children
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import FUNCTIONS, Binding, Names, children
 
 CUTS = frozenset(("detach", "item", "numpy", "tolist"))
 MAX_CALLS = 4

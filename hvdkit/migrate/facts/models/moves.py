@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.optimizers import Optimizer
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.binding_order import held_at
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Names
 
 # Methods of torch.nn.Module that move it: https://pytorch.org/docs/stable/generated/torch.nn.Module.html
 MOVES = ("cuda", "to", "double", "half", "float", "bfloat16", "xpu", "ipu", "type", "to_empty")

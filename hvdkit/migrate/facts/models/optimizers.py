@@ -17,13 +17,13 @@ from hvdkit.migrate.facts.models.parameter_roots import (
     put_together_with,
 )
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.index.names import Binding, Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import given
 from hvdkit.migrate.values.binding_order import last_binding
 from hvdkit.migrate.values.handed_out import handed_out, made_per_call
 from hvdkit.migrate.values.lookups import OPTIMIZER, calls_with_optimizers, handed_on
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Binding, Names
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from hvdkit.migrate.index.names import FunctionNode
+from hvdkit.source.index.names import FunctionNode
 
 
 def kept_on_self(method: FunctionNode, given: set[str]) -> ast.stmt | None:

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.index.names import FunctionNode, Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import argument, passed, passes_self
 from hvdkit.migrate.values.binding_order import held_at, renewed
+from hvdkit.source.index.names import FunctionNode, Names
 
 MAX_STEPS = 8  # through variables, when parts of a list are told apart
 PARAMETERS = ("parameters", "named_parameters")

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterable
 
 from hvdkit.migrate.facts.models.step_groups import Backward
-from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, Names
+from hvdkit.source.index.names import FUNCTIONS, LOOPS, Names
 
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 

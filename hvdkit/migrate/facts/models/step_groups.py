@@ -7,8 +7,8 @@ from typing import Union
 
 from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.models.syncing import Sync
-from hvdkit.migrate.index.names import FUNCTIONS, FunctionNode, Names
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import FUNCTIONS, FunctionNode, Names
 
 Region = Union[FunctionNode, ast.Module]
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts.code.library_uses import mentions
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import collected, parameters
+from hvdkit.source.index.names import Names
 
 # apex's takes the same arguments, and some of its own.
 LAYERS = ("torch.nn.SyncBatchNorm", "apex.parallel.SyncBatchNorm")

@@ -12,8 +12,8 @@ from enum import Enum
 
 from hvdkit.dataclass import dataclass
 from hvdkit.migrate.edits import CannotEdit
-from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.values import vocabulary as words
+from hvdkit.source.index.names import FUNCTIONS, Names
 
 NO_SYNC = "no_sync"
 SWITCH = "require_backward_grad_sync"

@@ -12,7 +12,7 @@ import ast
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.losses import CUTS
 from hvdkit.migrate.facts.models.optimizers import Optimizer
-from hvdkit.migrate.index.names import Names, Scope
+from hvdkit.source.index.names import Names, Scope
 
 _ENDS = ("float", "print")
 _COMPUTES = (ast.BinOp, ast.UnaryOp, ast.Attribute, ast.IfExp, ast.keyword)

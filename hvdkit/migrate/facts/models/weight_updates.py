@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.optimizers import every_optimizer, input_fits, is_input
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.index.names import Names
+from hvdkit.source.index.names import Names
 
 OF_SCHEDULES = ("epoch", "metrics")  # parameters of step() in torch.optim.lr_scheduler, and of no optimizer's
 PARAMETERS = ("parameters", "named_parameters")

@@ -9,10 +9,10 @@ from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.code.library_uses import mentions
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once, once_all
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import given
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Names
 
 # DDP's arguments (torch's and apex's) that say what is averaged.
 MEANINGS = (

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.wraps import Wrap
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.spelling import spelled
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Names
 
 
 class NotShown(Exception):

@@ -35,10 +35,10 @@ from hvdkit.migrate.facts.programs.horovod_import import horovod_name
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
 from hvdkit.migrate.facts.programs.reached_code import run_by_nobody, runs_in
 from hvdkit.migrate.facts.programs.training_paths import training_paths
-from hvdkit.migrate.index.names import LOOPS, Names
-from hvdkit.migrate.project.files import does_more_than_define
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import is_on, keyword
+from hvdkit.source.index.names import LOOPS, Names
+from hvdkit.source.project.files import does_more_than_define
 
 _COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp)
 

@@ -7,9 +7,9 @@ import ast
 from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Names
 
 
 @dataclass(frozen=True)

@@ -24,11 +24,11 @@ from hvdkit.migrate.facts.optimizers.sparse_gradients import sparse_gradients
 from hvdkit.migrate.facts.optimizers.unknown_steps import unknown_steps, unseen_steps
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.programs.reached_code import runs_in
-from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import is_on, keyword
 from hvdkit.migrate.values.binding_order import last_binding
 from hvdkit.migrate.values.filled_lists import elements
+from hvdkit.source.index.names import FUNCTIONS, LOOPS, Names
 
 RULE = "HVD417"
 

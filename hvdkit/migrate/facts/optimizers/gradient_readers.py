@@ -7,7 +7,7 @@ import ast
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.gradient_reads import GradientUse
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.index.names import Names
+from hvdkit.source.index.names import Names
 
 
 @once

@@ -11,8 +11,8 @@ from hvdkit.migrate.facts.models.gradient_reads import GradientUse
 from hvdkit.migrate.facts.models.step_groups import Backward, Group, Step
 from hvdkit.migrate.facts.optimizers.steps import steps_of
 from hvdkit.migrate.facts.optimizers.written_optimizers import optimizer_names
-from hvdkit.migrate.index.names import FUNCTIONS, Binding, Names
-from hvdkit.migrate.index.statements import statements_above, statements_below
+from hvdkit.source.index.names import FUNCTIONS, Binding, Names
+from hvdkit.source.index.statements import statements_above, statements_below
 
 SKIP = "skip_synchronize"
 # What a test is made of that asks for settings: `not self.config["alone"]`, `self.mode == "gan"`.

@@ -13,7 +13,7 @@ from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.collectives.dependence import bindings_of, from_callers, tests_above
 from hvdkit.migrate.facts.collectives.different_on_every_rank import is_computed, of_own_numbers
 from hvdkit.migrate.facts.facts import Facts
-from hvdkit.migrate.index.names import Binding, Names
+from hvdkit.source.index.names import Binding, Names
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from hvdkit.migrate.facts.optimizers.hand_steps import TENSOR
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.programs.reached_code import on_import
 from hvdkit.migrate.facts.programs.training_paths import training_paths
-from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, Names
+from hvdkit.source.index.names import FUNCTIONS, LOOPS, Names
 
 
 @dataclass(frozen=True)

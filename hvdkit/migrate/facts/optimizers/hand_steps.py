@@ -22,9 +22,9 @@ from hvdkit.migrate.facts.optimizers.hand_rates import own_rates
 from hvdkit.migrate.facts.optimizers.unknown_steps import unknown_steps, unseen_steps
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.programs.reached_code import runs_in
-from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.values.arguments import is_on, keyword, passed
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import FUNCTIONS, Names
 
 MODEL, TENSOR = "a model", "a tensor"
 _FILLS = ("normal_", "uniform_", "random_", "bernoulli_", "exponential_", "cauchy_", "geometric_")

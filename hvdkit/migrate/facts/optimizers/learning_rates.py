@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.optimizers import Optimizer
 from hvdkit.migrate.facts.programs.programs import files_with
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import given, keyword, unpacks
 from hvdkit.migrate.values.lookups import OPTIMIZER
+from hvdkit.source.index.names import Names
 
 # What torch.optim takes where no rate is given, the same in every version that has a default there. Left out:
 # Rprop, which looks at signs, LBFGS, which finds its step, Adafactor and Muon, whose rates are relative.

@@ -11,7 +11,7 @@ from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.step_calls import step_calls
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.programs.reached_code import runs_in
-from hvdkit.migrate.index.names import FunctionNode, Names
+from hvdkit.source.index.names import FunctionNode, Names
 
 
 def leads_to_backward(facts: Facts, names: Names, statement: ast.stmt) -> bool:

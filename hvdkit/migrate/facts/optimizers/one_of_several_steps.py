@@ -10,7 +10,7 @@ from hvdkit.migrate.facts.optimizers.steps_of_pairs import paired
 from hvdkit.migrate.facts.optimizers.wrap_places import wrap_places
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_with
 from hvdkit.migrate.facts.programs.reached_code import run_by_nobody, runs_in
-from hvdkit.migrate.index.names import Names
+from hvdkit.source.index.names import Names
 
 
 def steps_one_of_several(facts: Facts, group: Group) -> bool:

@@ -10,9 +10,9 @@ from hvdkit.migrate.facts.models.step_groups import Group, Step
 from hvdkit.migrate.facts.optimizers.gradient_waits import reduced_above
 from hvdkit.migrate.facts.optimizers.step_calls import step_calls
 from hvdkit.migrate.facts.programs.programs import programs_of
-from hvdkit.migrate.index.names import FUNCTIONS, Names, Scope
-from hvdkit.migrate.index.statements import block_of, statements_above
 from hvdkit.migrate.values.arguments import passed
+from hvdkit.source.index.names import FUNCTIONS, Names, Scope
+from hvdkit.source.index.statements import block_of, statements_above
 
 Variable = Optional[tuple[Optional[Scope], str]]
 

@@ -10,9 +10,9 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.gradient_readers import reads_gradients
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Names
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from hvdkit.migrate.facts.models.freezing import Switch, switches
 from hvdkit.migrate.facts.models.step_groups import Backward, Step, region_of
 from hvdkit.migrate.facts.models.syncing import sync_of
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
-from hvdkit.migrate.index.names import LOOPS, Names
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import LOOPS, Names
 
 OTHERS = "a different model's backward pass reaches these parameters"
 

@@ -10,8 +10,8 @@ import ast
 from hvdkit.migrate.facts import Facts
 from hvdkit.migrate.facts.optimizers.wrap_places import WrapPlace
 from hvdkit.migrate.facts.programs.programs import programs_of
-from hvdkit.migrate.index.names import COMPREHENSIONS, FUNCTIONS, LOOPS, Names
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import COMPREHENSIONS, FUNCTIONS, LOOPS, Names
 
 
 def may_share_names(place: WrapPlace, other: WrapPlace) -> bool:

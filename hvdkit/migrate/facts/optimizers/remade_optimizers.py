@@ -10,8 +10,8 @@ import ast
 from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.optimizers.wrap_places import WrapPlace, wrap_places
-from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, Names
 from hvdkit.migrate.values.arguments import passed, spawned
+from hvdkit.source.index.names import FUNCTIONS, LOOPS, Names
 
 MAX_CALLERS = 3
 

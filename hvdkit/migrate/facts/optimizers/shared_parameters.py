@@ -13,8 +13,8 @@ from itertools import permutations
 
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.optimizers.wrap_places import WrapPlace, wrap_places
-from hvdkit.migrate.index.names import COMPREHENSIONS, FUNCTIONS, Names
 from hvdkit.migrate.values.arguments import head_of
+from hvdkit.source.index.names import COMPREHENSIONS, FUNCTIONS, Names
 
 
 def shares_parameters(facts: Facts, place: WrapPlace) -> tuple[str, WrapPlace] | None:

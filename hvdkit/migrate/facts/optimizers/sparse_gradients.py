@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.programs.reached_code import runs_in
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import is_on, keyword
+from hvdkit.source.index.names import Names
 
 
 def sparse_gradients(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Names, ast.Call]]:

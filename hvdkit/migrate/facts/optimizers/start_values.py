@@ -6,9 +6,9 @@ import ast
 
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.optimizers.wrap_places import WrapPlace, bound_in_test
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import head_of
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Names
 
 MAX_CALLS = 3
 _MODULES = ("torch.nn.", "torchvision.models.", "timm.")

@@ -12,10 +12,10 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.step_groups import Step
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
-from hvdkit.migrate.index.names import FunctionNode, Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import given
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import FunctionNode, Names
 
 MAX_CALLERS = 6
 

@@ -27,9 +27,9 @@ from hvdkit.migrate.facts.optimizers.gradient_readers import gradient_use
 from hvdkit.migrate.facts.optimizers.optimizer_wrappers import optimizer_wrappers
 from hvdkit.migrate.facts.optimizers.passes_for_others import OTHERS, PassesForOthers
 from hvdkit.migrate.facts.optimizers.step_calls import step_calls
-from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, Names
-from hvdkit.migrate.index.statements import statements_above, statements_below
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import FUNCTIONS, LOOPS, Names
+from hvdkit.source.index.statements import statements_above, statements_below
 
 MAX_CALLERS = 6
 

@@ -12,9 +12,9 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.losses import reached_models
 from hvdkit.migrate.facts.models.step_groups import Group
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
-from hvdkit.migrate.index.names import FUNCTIONS, Names
 from hvdkit.migrate.values.arguments import passed
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import FUNCTIONS, Names
 
 
 def paired(facts: Facts, group: Group) -> bool:

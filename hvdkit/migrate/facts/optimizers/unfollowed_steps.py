@@ -13,8 +13,8 @@ from hvdkit.migrate.facts.optimizers.step_calls import step_calls
 from hvdkit.migrate.facts.optimizers.steps import steps_of
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.programs.reached_code import runs_in
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Names
 
 
 @once

@@ -9,10 +9,10 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.optimizers import Optimizer
 from hvdkit.migrate.facts.models.weight_updates import may_step_weights
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import head_of
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Names
 
 # Libraries whose objects have a step() and train nothing.
 NO_OPTIMIZERS = (

@@ -9,8 +9,8 @@ from hvdkit.migrate.facts.models.wraps import find_wraps
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.wrap_places import WrapPlace
 from hvdkit.migrate.facts.programs.programs import kinds_of
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Names
 
 MAX_DEPTH = 4
 

@@ -12,8 +12,8 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.moves import moves_of
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.wrap_places import WrapPlace, wrap_places
-from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, Names
 from hvdkit.migrate.values.binding_order import held_at
+from hvdkit.source.index.names import FUNCTIONS, LOOPS, Names
 
 MAX_CALLERS = 4
 

@@ -20,11 +20,11 @@ from hvdkit.migrate.facts.models.optimizers import Optimizer
 from hvdkit.migrate.facts.models.parameter_roots import Passed
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
-from hvdkit.migrate.index.names import COMPREHENSIONS, FUNCTIONS, FunctionNode, Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import argument, head_of, passes_self
 from hvdkit.migrate.values.handed_out import assigned_to
 from hvdkit.migrate.values.spelling import spelled
+from hvdkit.source.index.names import COMPREHENSIONS, FUNCTIONS, FunctionNode, Names
 
 VARIABLES = (ast.Name, ast.Attribute, ast.Subscript)
 

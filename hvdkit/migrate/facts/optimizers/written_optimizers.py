@@ -9,8 +9,8 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.step_groups import Group, Step
 from hvdkit.migrate.facts.optimizers.averaging_optimizers import averaging_optimizers
 from hvdkit.migrate.facts.optimizers.steps import steps_of
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.spelling import spelled
+from hvdkit.source.index.names import Names
 
 
 def optimizer_names(

@@ -7,8 +7,8 @@ from hvdkit.migrate.facts.keras import vocabulary as tensorflow
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.facts.programs.tensorflow_programs import tensorflow_module
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values import vocabulary as words
+from hvdkit.source.index.names import Names
 
 
 @once

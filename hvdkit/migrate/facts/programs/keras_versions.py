@@ -16,7 +16,7 @@ from hvdkit.migrate.facts.keras.applied import Applied, applied_gradients
 from hvdkit.migrate.facts.keras.model_calls import keras_calls
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_of
-from hvdkit.migrate.index.names import Names
+from hvdkit.source.index.names import Names
 
 # What only Keras 3 has.
 ONLY_KERAS_3 = (

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.programs.programs import kinds_of
-from hvdkit.migrate.index.names import FunctionNode, Names
 from hvdkit.migrate.values import vocabulary as words
 from hvdkit.migrate.values.arguments import spawned
+from hvdkit.source.index.names import FunctionNode, Names
 
 
 def processes(facts: Facts) -> Iterator[tuple[Names, ast.Call, ast.expr]]:

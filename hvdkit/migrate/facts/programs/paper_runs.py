@@ -19,9 +19,9 @@ from hvdkit.job.terms import within
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_with
-from hvdkit.migrate.index.names import Names
-from hvdkit.migrate.project.files import Project
-from hvdkit.migrate.read.source import Unreadable, parse
+from hvdkit.source.index.names import Names
+from hvdkit.source.project.files import Project
+from hvdkit.source.read.source import Unreadable, parse
 
 Made = Callable[[Path, str], Optional[Module]]  # the module of a file, by its path and name
 

@@ -15,8 +15,8 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.keras.evidence import tensorflow_evidence
 from hvdkit.migrate.facts.models.weight_updates import weight_updates
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values import vocabulary as words
+from hvdkit.source.index.names import Names
 
 TALKS = ("torch.distributed.", *words.DDP)
 OTHERS = ("mxnet", "paddle", "mindspore", "jittor")

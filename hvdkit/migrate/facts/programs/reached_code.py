@@ -12,8 +12,8 @@ from hvdkit.migrate.facts.code.pools import in_pool
 from hvdkit.migrate.facts.facts import Facts, Site
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, kinds_of, programs_with
-from hvdkit.migrate.index.names import FUNCTIONS, LOOPS, Names
 from hvdkit.migrate.values import vocabulary as words
+from hvdkit.source.index.names import FUNCTIONS, LOOPS, Names
 
 # Statements that only define names.
 DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

@@ -14,7 +14,7 @@ from hvdkit.migrate.facts.keras.strategies import Strategies, find_strategies
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.keras_versions import target_of
 from hvdkit.migrate.facts.programs.programs import kinds_of, programs_of, programs_with
-from hvdkit.migrate.index.names import FUNCTIONS, FunctionNode, Names
+from hvdkit.source.index.names import FUNCTIONS, FunctionNode, Names
 
 
 @once

@@ -11,7 +11,7 @@ from hvdkit.migrate.facts.models.optimizers import in_input_fit
 from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.programs.reached_code import run_by_nobody, runs_in
-from hvdkit.migrate.index.names import Names
+from hvdkit.source.index.names import Names
 
 
 @once

@@ -13,7 +13,7 @@ from hvdkit.migrate.facts.code.environment import is_environment
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.keras import vocabulary as words
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
-from hvdkit.migrate.index.names import Names
+from hvdkit.source.index.names import Names
 
 SET_BACKEND = ("keras.config.set_backend", "keras.backend.set_backend")
 # `ENV KERAS_BACKEND torch`, `KERAS_BACKEND: "torch"`, `export KERAS_BACKEND=torch`, keras.json's "backend".

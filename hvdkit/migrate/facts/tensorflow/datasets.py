@@ -15,10 +15,10 @@ from hvdkit.migrate.facts.once import once
 from hvdkit.migrate.facts.programs.programs import programs_of
 from hvdkit.migrate.facts.programs.tensorflow_programs import training_files, training_step_loops
 from hvdkit.migrate.facts.tensorflow.ways import DISTRIBUTES, Chain, Operation, Point, Ways, operation
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import given, keyword
 from hvdkit.migrate.values.binding_order import last_binding
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Names
 
 # Datasets made of others.
 MIXES = ("Dataset.zip", "sample_from_datasets", "choose_from_datasets")

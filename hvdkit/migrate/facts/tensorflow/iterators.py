@@ -9,8 +9,8 @@ from hvdkit.migrate.facts.keras.step_loops import StepLoop
 from hvdkit.migrate.facts.programs.programs import files_with
 from hvdkit.migrate.facts.tensorflow.datasets import run_over
 from hvdkit.migrate.facts.tensorflow.ways import Chain, operation
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import keyword
+from hvdkit.source.index.names import Names
 
 GENERATOR = "keras.preprocessing.image.ImageDataGenerator"
 FLOWS = ("flow", "flow_from_directory", "flow_from_dataframe")

@@ -8,7 +8,7 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.launch.rank_kinds import rank_kinds
 from hvdkit.migrate.facts.tensorflow.datasets import dataset_chains
 from hvdkit.migrate.facts.tensorflow.ways import Chain, operation
-from hvdkit.migrate.index.names import Binding, Names
+from hvdkit.source.index.names import Binding, Names
 
 
 def is_cut(facts: Facts, chain: Chain) -> bool:

@@ -14,10 +14,10 @@ from hvdkit.migrate.facts.keras.model_calls import is_model, keras_models
 from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.programs.tensorflow_programs import migrating_files, migrating_fits
 from hvdkit.migrate.facts.tensorflow.saving_calls import saves
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import given
 from hvdkit.migrate.values.binding_order import reaching
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Names
 
 # Library functions that read a file -> position and name of the argument that says where.
 FUNCTIONS = {

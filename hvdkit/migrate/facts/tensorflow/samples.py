@@ -9,7 +9,7 @@ from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.keras.model_calls import keras_calls
 from hvdkit.migrate.facts.programs.programs import ProgramFacts
 from hvdkit.migrate.facts.tensorflow.datasets import dataset_chains
-from hvdkit.migrate.index.names import Names
+from hvdkit.source.index.names import Names
 
 # What fit takes a row of for each sample.
 ARRAYS = ("x", "y", "sample_weight")

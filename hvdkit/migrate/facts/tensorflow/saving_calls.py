@@ -13,8 +13,8 @@ from hvdkit.migrate.facts.keras.mentions import tensorflow_files
 from hvdkit.migrate.facts.keras.model_calls import is_model, keras_models
 from hvdkit.migrate.facts.launch.which_processes import Where, where_runs
 from hvdkit.migrate.facts.once import once_all
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import given
+from hvdkit.source.index.names import Names
 
 # Library functions that write a file -> position and name of the argument that says where.
 FUNCTIONS = {

@@ -10,9 +10,9 @@ from hvdkit.migrate.facts.keras import vocabulary as words
 from hvdkit.migrate.facts.programs.keras_versions import target_of
 from hvdkit.migrate.facts.tensorflow.datasets import countless, dataset_chains, disorder
 from hvdkit.migrate.facts.tensorflow.ways import Chain, Point, operation
-from hvdkit.migrate.index.names import Names
 from hvdkit.migrate.values.arguments import keyword
 from hvdkit.migrate.values.value import Value
+from hvdkit.source.index.names import Names
 
 
 def cut_at(facts: Facts, chain: Chain) -> Point | None:

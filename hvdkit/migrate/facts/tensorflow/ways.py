@@ -17,11 +17,11 @@ from typing import Callable
 from hvdkit.dataclass import dataclass
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.keras import vocabulary as words
-from hvdkit.migrate.index.names import FUNCTIONS, Binding, FunctionNode, Names
 from hvdkit.migrate.values.arguments import passed
 from hvdkit.migrate.values.binding_order import reaching, remaining
 from hvdkit.migrate.values.memo import Memo
 from hvdkit.migrate.values.store_order import last_stored
+from hvdkit.source.index.names import FUNCTIONS, Binding, FunctionNode, Names
 
 MAX_WAYS = 64  # to one expression, that differ in more than what is done to each element
 # Operations of which it matters whether every way passes them, and in which order.

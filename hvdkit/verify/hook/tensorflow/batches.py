@@ -25,14 +25,14 @@ from tensorflow.python.distribute.input_lib import (
     DistributedIteratorBase,
 )
 
+from hvdkit.observe.records import GIVEN, PASS_ENDED, TF_DATA, Draw
+from hvdkit.observe.tensorflow.arrays import array_of, digest, of_replica, samples
 from hvdkit.verify.hook.places import is_own
 from hvdkit.verify.hook.seeds import align
-from hvdkit.verify.hook.tensorflow.arrays import array_of, digest, of_replica, samples
 from hvdkit.verify.hook.tensorflow.recorder import Recorder
 from hvdkit.verify.hook.tensorflow.twin_replay import Replay
 from hvdkit.verify.hook.tensorflow.twin_states import restore
 from hvdkit.verify.hook.twin_record import Fetched
-from hvdkit.verify.records import GIVEN, PASS_ENDED, TF_DATA, Draw
 
 
 class Pass:

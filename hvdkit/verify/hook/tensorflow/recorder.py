@@ -15,19 +15,19 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from hvdkit.observe.records import Draw, Event, Saved, Step, Tensor, complete
+from hvdkit.observe.tensorflow.arrays import array_of, describe, digest, kept_values, of_replica
+from hvdkit.observe.tensorflow.optimizers import settings_of, state_of
 from hvdkit.verify.hook.ending import end_process, mark_end
 from hvdkit.verify.hook.extent import Extent
 from hvdkit.verify.hook.places import place_of, started_in
 from hvdkit.verify.hook.settings import Settings, from_environment, launcher_rank
 from hvdkit.verify.hook.stored import stored
-from hvdkit.verify.hook.tensorflow.arrays import array_of, describe, digest, kept_values, of_replica
-from hvdkit.verify.hook.tensorflow.optimizers import settings_of, state_of
 from hvdkit.verify.hook.tensorflow.twin_job import Kept
 from hvdkit.verify.hook.tensorflow.twin_replay import Replay
 from hvdkit.verify.hook.tensorflow.variables import Beside, beside, native
 from hvdkit.verify.hook.texts import keep_texts
 from hvdkit.verify.hook.twin_record import Writer
-from hvdkit.verify.records import Draw, Event, Saved, Step, Tensor, complete
 
 Arrays = dict[str, "np.ndarray[Any, Any]"]
 _recorder: Recorder | None = None

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from hvdkit.observe.records import ROUNDING
 from hvdkit.verify.hook.twin_peers import Peers
-from hvdkit.verify.records import ROUNDING
 
 
 def averaged(peers: Peers, gradients: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from hvdkit.verify.hook.tensorflow.arrays import array_of
+from hvdkit.observe.tensorflow.arrays import array_of
 from hvdkit.verify.hook.tensorflow.twin_states import states
 from hvdkit.verify.hook.twin_record import (
     Begun,

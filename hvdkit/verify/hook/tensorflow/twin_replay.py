@@ -11,11 +11,12 @@ from typing import Any
 
 import tensorflow as tf
 
+from hvdkit.observe.records import ROUNDED, Event
+from hvdkit.observe.tensorflow.arrays import array_of
+from hvdkit.observe.tensorflow.optimizers import AtRate, rate_of
 from hvdkit.verify.hook.ending import end_process
 from hvdkit.verify.hook.places import place_of
 from hvdkit.verify.hook.settings import Settings
-from hvdkit.verify.hook.tensorflow.arrays import array_of
-from hvdkit.verify.hook.tensorflow.optimizers import AtRate, rate_of
 from hvdkit.verify.hook.tensorflow.twin_averages import as_used, averaged
 from hvdkit.verify.hook.tensorflow.twin_job import Pairs
 from hvdkit.verify.hook.tensorflow.twin_states import restore
@@ -23,7 +24,6 @@ from hvdkit.verify.hook.tensorflow.variables import all_variables
 from hvdkit.verify.hook.twin_peers import Peers
 from hvdkit.verify.hook.twin_rates import Scale
 from hvdkit.verify.hook.twin_record import BEYOND, Fetched, Given, OfRank
-from hvdkit.verify.records import ROUNDED, Event
 
 CLOSE = 3e-7  # rates are float32
 

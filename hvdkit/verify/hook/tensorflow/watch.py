@@ -14,17 +14,17 @@ import tensorflow as tf
 from tensorflow.python.checkpoint.functional_saver import MultiDeviceSaver
 from tensorflow.python.lib.io.file_io import FileIO
 
-from hvdkit.verify.hook.around import before_call
+from hvdkit.observe.around import before_call
+from hvdkit.observe.imports import after_import
+from hvdkit.observe.records import DECIDES, STEPS_OF_EPOCH, Event, Saved, Tensor
+from hvdkit.observe.tensorflow.arrays import digest
+from hvdkit.observe.tensorflow.optimizers import rate_of
 from hvdkit.verify.hook.files import watch_files
-from hvdkit.verify.hook.imports import after_import
 from hvdkit.verify.hook.places import place_of
 from hvdkit.verify.hook.seeds import align
 from hvdkit.verify.hook.stored import watch_h5py
-from hvdkit.verify.hook.tensorflow.arrays import digest
-from hvdkit.verify.hook.tensorflow.optimizers import rate_of
 from hvdkit.verify.hook.tensorflow.recorder import Recorder
 from hvdkit.verify.hook.tensorflow.variables import native
-from hvdkit.verify.records import DECIDES, STEPS_OF_EPOCH, Event, Saved, Tensor
 
 
 def watch_updates(kind: Any, method: str) -> None:

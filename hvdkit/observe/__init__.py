@@ -1,0 +1,1 @@
+"""What is seen of a running script, by hooks that change nothing in it."""

@@ -1,0 +1,1 @@
+"""The same of TensorFlow and Keras."""

@@ -1,0 +1,1 @@
+"""What HVDKIT_CHECK_SYNC watches in any running script."""

@@ -82,7 +82,8 @@ def test_no_import_cycles() -> None:
 def layers() -> list[str]:
     """The folders of hvdkit/migrate in the order in which docs/architecture.md names them, lowest first."""
     text = PAGE.read_text(encoding="utf-8")
-    return [f"hvdkit.migrate.{row.replace('/', '.')}" for row in re.findall(r"(?m)^\| `([\w/]+)` \|", text)]
+    rows = [row.replace("/", ".") for row in re.findall(r"(?m)^\| `([\w/]+)` \|", text)]
+    return [f"hvdkit.{row}" if row.startswith("source.") else f"hvdkit.migrate.{row}" for row in rows]
 
 
 def layer_of(module: str, order: list[str]) -> str | None:
@@ -98,6 +99,27 @@ def upward(graph: Graph, order: list[str]) -> Iterator[tuple[str, str]]:
             above = layer_of(other, order)
             if above is not None and own is not None and order.index(above) > order.index(own):
                 yield module, other
+
+
+# Each has the other's: hvdkit.keras runs on TensorFlow, and hvdkit.tensorflow is for Keras.
+ONE_ROOM = {"hvdkit.keras": "hvdkit.tensorflow"}
+
+
+def between_folders(graph: Graph) -> Graph:
+    """Each folder of hvdkit, and those that it imports."""
+    found: Graph = {}
+    for module, imported in graph.items():
+        own, *others = (".".join(each.split(".")[:2]) for each in (module, *imported))
+        own = ONE_ROOM.get(own, own)
+        if (ROOT.parent / own.replace(".", "/")).is_dir():
+            found.setdefault(own, set()).update({ONE_ROOM.get(other, other) for other in others} - {own})
+    return {folder: others & {*found} for folder, others in found.items()}
+
+
+def test_no_arrow_between_folders_runs_back_up() -> None:
+    folders = between_folders(import_graph())
+    assert len(folders) > 20
+    assert cycle(folders) == []
 
 
 def test_an_arrow_that_points_up_is_seen() -> None:
@@ -146,7 +168,7 @@ def test_the_paper_job_is_below_all_commands() -> None:
 
 
 def test_what_reads_code_imports_no_framework() -> None:
-    packages = ("migrate", "check", "explain", "job", "library", "conditions")
+    packages = ("source", "migrate", "check", "explain", "job", "library", "conditions")
     found = {name: imported for name, imported in all_imports().items() if below(name, *packages)}
     assert len(found) > 300
     assert [name for name in found if {each.partition(".")[0] for each in found[name]} & FRAMEWORKS] == []
@@ -158,7 +180,9 @@ def test_what_reads_code_defines_its_classes_late() -> None:
     """hvdkit.dataclass says why: small files are migrated in half the time."""
     early = re.compile(r"^(from dataclasses import .*\bdataclass\b|import dataclasses)", re.MULTILINE)
     paths = [
-        path for folder in ("migrate", "check", "job", "conditions") for path in (ROOT / folder).rglob("*.py")
+        path
+        for folder in ("source", "migrate", "check", "job", "conditions")
+        for path in (ROOT / folder).rglob("*.py")
     ]
     assert [path for path in paths if early.search(path.read_text(encoding="utf-8"))] == []
 

@@ -25,6 +25,7 @@ from hvdkit.job.training import TRACE, check_weights, loaded
 from hvdkit.job.uncalled import call_uncalled
 
 ENOUGH = 10  # lines that an expression alone may cost
+SPARE = 5  # functions that nobody calls may cost so much less: each program runs those of its files again
 
 
 class Run:
@@ -54,6 +55,7 @@ class Run:
         machine.record = record = Record(places=self.record.places)
         machine.path = machine.gate = machine.terms.true
         machine.assumed = {}
+        machine.budget = machine.terms.left = 0  # what the program left is not for these
         with _bounded():
             if module.name not in machine.started:
                 machine.modules[module.name] = module
@@ -61,6 +63,7 @@ class Run:
                 run_module(machine, module, module.name)
             machine.frame = module.frame
             machine.allow(module.tree)
+            machine.budget, machine.terms.left = machine.budget // SPARE, machine.terms.left // SPARE
             call_uncalled(machine, module.frame, self.record.ran)
         return record
 

@@ -550,7 +550,7 @@ GUARDS = {
     "if is_main():": State.PROVEN,
     "if args.save and is_main():": State.PROVEN,
     "if not args.distributed or args.rank == 0:": State.PROVEN,
-    "if not flag or (flag and args.rank == 0):": State.PROVEN,
+    "if not flag or (flag and args.rank == 0):": State.OPEN,  # without the flag each rank writes
     "if args.main:": State.PROVEN,
     "if args.local_rank == 0:": State.OPEN,
     "if args.rank % hvd.local_size() == 0:": State.OPEN,

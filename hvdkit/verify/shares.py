@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
 
-from hvdkit.observe.records import LEAVES_OUT, MADE, Draw, Run
+from hvdkit.observe.records import LEAVES_OUT, MADE, TF_DATA, Draw, Run
 from hvdkit.verify.cause import Cause
 from hvdkit.verify.invariant import Invariant, Unchecked
 from hvdkit.verify.passes import first_epoch, pass_ended, training_loader
@@ -106,7 +106,9 @@ def _complete(original: Run, migrated: Run, loader: int, first: int, cause: Caus
         )
         if not drawn <= whole:
             return
-    missing, left = max(0, len(whole) - len(drawn)), _left_out(migrated, loader)
+    contents = any(draw.sampler == TF_DATA for draw in _draws(migrated, 0, loader, first))
+    missing = len(whole - drawn) if contents else max(0, len(whole) - len(drawn))
+    left = _left_out(migrated, loader)
     seen = f"{missing} of {len(whole)} are left out"
     told = f"{seen}, of {left} that fill no batch" if left else seen
     yield Invariant(ALL, missing <= left, told, cause)

@@ -328,7 +328,10 @@ def _joins(machine: Machine, found: Joins, term: Term, given: Arguments, site: a
         if word.arg in found.numbers and isinstance(value, Term) and value.kind != "const":
             ranks = columns(number(machine, found.numbers[word.arg]))[RANKS[0] :]
             _put_back(machine, word.value, joined([value, *ranks]))
-    return machine.terms.none
+    for holder in columns(given.get(0) or machine.terms.none) if found.sets else ():
+        for name, what in found.sets.items():
+            machine.set_attribute(holder, name, number(machine, what))
+    return unknown(machine, term, given, site) if found.sets else machine.terms.none
 
 
 _EFFECTS: dict[type, Callable[[Machine, Any, Term, Arguments, ast.AST], Value]] = {

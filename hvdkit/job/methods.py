@@ -221,13 +221,15 @@ def _set_epoch(machine: Machine, holder: Term, given: Arguments, site: ast.AST) 
 
 def _step(machine: Machine, holder: Term, given: Arguments, site: ast.AST) -> Value:
     """`optimizer.step()`, and `scaler.step(optimizer)`, of one that averages."""
-    for term in (holder, *(part for value in given for part in columns(value))):
-        if machine.read((term, AVERAGES)) is machine.terms.true:
-            meet(machine, "gradients", site)
-            break
-    else:
-        if is_averaged_by_another(machine, holder):
-            machine.record.stepped.append(Stepped(machine.place(site), machine.active))
+    stepping = (holder, *(part for value in given for part in columns(value)))
+    true, false = machine.terms.true, machine.terms.false
+    marks = [columns(machine.read((term, AVERAGES)) or false) for term in stepping]
+    averages = joined([machine.terms.truth(true in each) for each in zip(*marks)])
+    if true in columns(averages):
+        meet(machine, "gradients", site)
+    if false in columns(averages) and is_averaged_by_another(machine, holder):
+        bare = lift(machine.terms.both, machine.active, lift(machine.terms.negated, averages))
+        machine.record.stepped.append(Stepped(machine.place(site), bare))
     if holder.kind == "made" and holder.parts[0] == "scheduler":
         change_by(machine, given.get(0) or machine.terms.none, site)
     return machine.site("call", site, holder)

@@ -130,9 +130,13 @@ class Runs(NamedTuple):
 
 
 class Joins(NamedTuple):
-    """Joins the ranks to a job. numbers: the parameters that give it a number of the process."""
+    """Joins the ranks to a job. numbers: the parameters that give it a number of the process.
+
+    sets: the attributes of its first argument that it puts such numbers into.
+    """
 
     numbers: dict[str, str]
+    sets: dict[str, str]
 
 
 class OnFirst(NamedTuple):

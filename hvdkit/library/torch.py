@@ -65,7 +65,11 @@ DISTRIBUTED: dict[str, Effect] = {
     "torch.distributed.get_node_local_rank": Asks("local_rank"),
     "torch.distributed.is_initialized": Asks("in job"),
     "torch.distributed.is_available": Asks("true"),
-    "torch.distributed.init_process_group": Joins({"rank": "rank", "world_size": "size"}),
+    "torch.distributed.init_process_group": Joins({"rank": "rank", "world_size": "size"}, {}),
+    # timm/utils/distributed.py, by what the launcher has set
+    "timm.utils.init_distributed_device": Joins(
+        {}, {"rank": "rank", "local_rank": "local_rank", "world_size": "size", "distributed": "in job"}
+    ),
     "torch.distributed.destroy_process_group": Pure(),
     "torch.distributed.barrier": Sends("nothing"),
     "torch.distributed.all_reduce": Sends("agreed", in_place=True),

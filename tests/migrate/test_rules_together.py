@@ -333,11 +333,11 @@ def main():
 if __name__ == "__main__":
     main()
 """
-HELPER = "def keep(source, name):\n    shutil.copyfile(source, os.path.join('out', name))\n"
+HELPER = "def keep(name):\n    torch.save({}, os.path.join('out', name))\n"
 WRITES = {
     "a save": ("", "torch.save({}, 'settings.pt')", "torch.save("),
     "a text": ("", "with open('log.txt', 'w') as file: file.write('begun')", "with open("),
-    "a copy, in a function": (HELPER, "keep('my.yaml', 'settings.yaml')", "shutil.copyfile("),
+    "a save, in a function": (HELPER, "keep('settings.pt')", "torch.save("),
 }
 
 

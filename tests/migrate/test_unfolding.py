@@ -10,7 +10,7 @@ import pytest
 
 from hvdkit.migrate.engine import make_plan
 from hvdkit.migrate.facts import Options
-from hvdkit.migrate.plan import Applicability, FilePlan
+from hvdkit.migrate.plan import FilePlan
 from hvdkit.source.index.indexing import index
 from hvdkit.source.read.source import Original, Source, parse
 
@@ -75,26 +75,6 @@ def test_places_are_those_of_the_file(tmp_path: Path) -> None:
     file = planned(tmp_path, text)
     assert file.before == text
     assert {(found.rule, found.line) for found in file.findings} >= {("HVD503", 2), ("HVD103", 3)}
-
-
-SAVED = """\
-import torch
-model = torch.nn.Linear(2, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for x in torch.utils.data.DataLoader(data):
-    model(x).sum().backward()
-    optimizer.step()
-if done: cv2.imwrite("seen.png", x)
-"""
-
-
-def test_a_suggestion_parts_nothing_before_it_is_taken(tmp_path: Path) -> None:
-    text = "import cv2\n" + SAVED
-    file = planned(tmp_path, text)
-    kinds = [found.applicability for found in file.findings if found.rule == "HVD601"]
-    assert kinds == [Applicability.NEEDED] and 'if done: cv2.imwrite("seen.png", x)\n' in file.after
-    taken = planned(tmp_path, text, suggested=True).after
-    assert 'if done:\n    if hvd.rank() == 0:\n        cv2.imwrite("seen.png", x)\n' in taken
 
 
 def test_a_refused_program_keeps_its_text(tmp_path: Path) -> None:

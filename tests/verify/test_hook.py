@@ -349,7 +349,7 @@ def test_several_watch_the_same_steps(monkeypatch):
         )
     optimizer = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.1)
     optimizer.step()
-    assert seen == ["a before", "a update", "b before", "b update", "a after", "b after"]
+    assert seen == ["a before", "b before", "a update", "b update", "a after", "b after"]
     seen.clear()
     with part_of_a_step():
         assert inside_a_step()

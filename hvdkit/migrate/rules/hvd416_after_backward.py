@@ -111,11 +111,8 @@ def _function(hvd: str, function: str, unlike: bool) -> list[str]:
 
 def _outermost(names: Names, node: ast.AST) -> ast.stmt:
     """The statement of the file itself that a node stands in."""
-    statement = names.statement(node)
-    for parent in names.ancestors(node):
-        if isinstance(parent, ast.stmt):
-            statement = parent
-    return statement
+    above = [parent for parent in names.ancestors(node) if isinstance(parent, ast.stmt)]
+    return above[-1] if above else names.statement(node)
 
 
 RULE = Rule(

@@ -12,7 +12,7 @@ from hvdkit.job.record import Record, Way
 from hvdkit.job.terms import conjuncts, within
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
-from hvdkit.migrate.facts.programs.paper_runs import functions_of, record_of
+from hvdkit.migrate.facts.programs.paper_runs import functions_of, ranks_that_come, record_of
 from hvdkit.migrate.facts.programs.programs import ProgramFacts, programs_with
 from hvdkit.migrate.facts.programs.reached_code import run_alone, runs_in
 from hvdkit.migrate.facts.programs.training_paths import training_paths
@@ -50,8 +50,10 @@ def where_runs(
 
 
 def no_rank_comes(facts: Facts, names: Names, node: ast.AST) -> bool:
-    """Whether runs came to a node, and in none of them a rank of a job: it is a lone process's."""
-    return _ranks_of(facts, names, node, tuple(programs_with(facts, names))) == frozenset()
+    """Whether no rank of a job comes to a node in any run: it is a lone process's, or nobody's."""
+    none = frozenset[int]()
+    programs = tuple(programs_with(facts, names))
+    return _ranks_of(facts, names, node, programs) == none or ranks_that_come(facts, names, node) == none
 
 
 def all_come_together(facts: Facts, names: Names, node: ast.AST) -> bool:

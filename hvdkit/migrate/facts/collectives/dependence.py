@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.once import once
@@ -20,6 +21,13 @@ AGREED = (*(f"{module}.{name}" for module in EVERY_HOROVOD for name in AGREES), 
 MAX_CALLS = 3
 
 
+class _Ways(NamedTuple):
+    """What a variable may be bound by, and the parts that an expression is made of."""
+
+    bindings: list[tuple[Names, Binding]]
+    parts: Sequence[tuple[Names, ast.AST]]
+
+
 class Dependence:
     """Whether an expression depends on something, by values or by the tests above them.
 
@@ -31,6 +39,8 @@ class Dependence:
         self.facts = facts
         self._clear: set[ast.AST] = set()  # what earlier answers went through, each of them "no"
         self._known: set[ast.AST] = set()  # and what was found to be "yes"
+        self._ways: dict[ast.AST, _Ways | None] = {}  # by expression: they share most of what they come from
+        self._given: dict[ast.AST, list[tuple[Names, ast.expr]]] = {}  # by what binds
 
     def at(self, names: Names, part: ast.AST) -> bool | None:
         """Whether an expression is what is asked for, or certainly is not; None where its parts say."""
@@ -70,32 +80,54 @@ class Dependence:
         return found
 
     def _follow(self, names: Names, part: ast.AST, seen: set[ast.AST]) -> bool:
-        if is_agreed(self.facts, names, part):
-            return False
-        bindings = self.bindings(names, part)
-        if bindings and _agreed_variable(self.facts, names, part, bindings):
+        if part not in self._ways:
+            self._ways[part] = self._leads_to(names, part)
+        ways = self._ways[part]
+        if ways is None:
             return False
         answer = self.at(names, part)
         if answer is not None:
             return answer
-        if isinstance(part, ast.Call):
-            functions = self.facts.flow.functions(names, part)
-            returned = [(where, result) for where, f in functions for result in where.returns.get(f, ())]
-            if returned:  # what it is given counts where a result is made of its parameter
-                return any(self._of(where, result, seen) for where, result in returned)
-        for where, binding in bindings:
+        for where, binding in ways.bindings:
             if binding.node not in seen:
                 seen.add(binding.node)
                 if self._by_binding(where, binding, seen):
                     return True
-        if any(self._of(names, value, seen) for value in _put_into(self.facts, names, part)):
-            return True
-        if isinstance(part, ast.Attribute) and bindings:
-            return False  # what is stored there says it, not what the thing around it is
-        return any(self._of(names, child, seen) for child in _made_of(part))
+        return any(self._of(where, each, seen) for where, each in ways.parts)
+
+    def _leads_to(self, names: Names, part: ast.AST) -> _Ways | None:
+        """Where an expression comes from; None where it is what ranks agreed on."""
+        if is_agreed(self.facts, names, part):
+            return None
+        bindings = self.bindings(names, part)
+        if bindings and _agreed_variable(self.facts, names, part, bindings):
+            return None
+        if isinstance(part, ast.Call):
+            functions = self.facts.flow.functions(names, part)
+            returned = [(where, result) for where, f in functions for result in where.returns.get(f, ())]
+            if returned:  # what it is given counts where a result is made of its parameter
+                return _Ways([], returned)
+        parts: list[tuple[Names, ast.AST]] = [(names, each) for each in _put_into(self.facts, names, part)]
+        if not (isinstance(part, ast.Attribute) and bindings):
+            parts += ((names, child) for child in _made_of(part))
+        # Else what is stored there says it, not what the thing around it is.
+        return _Ways(bindings, parts)
 
     def _by_binding(self, names: Names, binding: Binding, seen: set[ast.AST]) -> bool:
         """Whether what a binding gives, or whether it is come to, depends on it."""
+        over = getattr(getattr(binding.value, "func", None), "id", "")
+        if binding.kind == "each" and binding.value is not None:
+            if over == "enumerate" and binding.path[:1] == (0,):
+                return False
+            answer = self.over(names, binding.value) if over != "range" else None
+            if answer is not None:
+                return answer
+        if binding.node not in self._given:
+            self._given[binding.node] = self._given_to(names, binding)
+        return any(self._of(where, value, seen) for where, value in self._given[binding.node])
+
+    def _given_to(self, names: Names, binding: Binding) -> list[tuple[Names, ast.expr]]:
+        """What a binding gets, and the tests above it."""
         given: list[tuple[Names, ast.expr]] = [(names, test) for test in tests_above(names, binding.node)]
         changed = names.parents.get(binding.node)
         if isinstance(changed, ast.AugAssign):
@@ -103,16 +135,10 @@ class Dependence:
         elif binding.kind == "param" and isinstance(binding.node, ast.arg):
             given += from_callers(self.facts, names, binding.node)
         elif binding.kind == "each" and binding.value is not None:
-            over = getattr(getattr(binding.value, "func", None), "id", "")
-            if over == "enumerate" and binding.path[:1] == (0,):
-                return False
-            answer = self.over(names, binding.value) if over != "range" else None
-            if answer is not None:
-                return answer
             given.append((names, binding.value))
         elif binding.kind in ("assign", "with") and binding.value is not None:
             given += _part_of(self.facts, names, binding.value, binding.path)
-        return any(self._of(where, value, seen) for where, value in given)
+        return given
 
 
 def _made_of(part: ast.AST) -> Iterator[ast.AST]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "architecture.md"
-PARTS = ("hvdkit", "tests", "scripts", "docs", "pyproject.toml")
+PARTS = ("hvdkit", "tests", "scripts", "docs", "pyproject.toml", "hvdkit_check_sync.pth")
 FILE = re.compile(r"`([\w/.]+)`:\n\n```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
@@ -42,7 +42,7 @@ def fresh_clone(folder: Path) -> None:
         if entry.name != ".hvdkit-setup":
             (environment / entry.name).symlink_to(entry)
     # As scripts/setup leaves it, so that it installs nothing into the environment.
-    stamp = "cat pyproject.toml scripts/setup | cksum > .venv/.hvdkit-setup"
+    stamp = "cat pyproject.toml hvdkit_check_sync.pth scripts/setup | cksum > .venv/.hvdkit-setup"
     subprocess.run(stamp, shell=True, cwd=folder, check=True)
 
 

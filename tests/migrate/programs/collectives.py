@@ -8,7 +8,6 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 from torch.distributed import ReduceOp
-from torch.distributed.nn import all_gather, all_reduce
 
 
 def reduced(value, op=ReduceOp.SUM):
@@ -56,17 +55,6 @@ def main():
     dist.all_gather(gathered, row * weight)
     keep("all_gather", torch.stack(gathered))
     keep("all_gather has no gradient", gathered[0].requires_grad)
-    weight = torch.nn.Parameter(torch.ones(2))
-    features = (weight * row).reshape(1, 2)
-    everyone = torch.cat(all_gather(features), dim=0)
-    (everyone * torch.tensor([[1.0, 2.0], [3.0, 5.0]]) * (rank + 1)).sum().backward()
-    keep("all_gather with a gradient", everyone.detach())
-    keep("the gradient, summed", weight.grad)
-    weight = torch.nn.Parameter(torch.ones(2))
-    total = all_reduce(weight * row)
-    (total * torch.tensor([1.0, 3.0]) * (rank + 1)).sum().backward()
-    keep("all_reduce with a gradient", total.detach())
-    keep("the gradient of the sum", weight.grad)
     whole = torch.zeros(size, 2)
     parts = list(whole.unbind(0))
     work = dist.all_gather(parts, row, async_op=True)
@@ -95,15 +83,6 @@ def main():
     dist.scatter_object_list(mine, ["a", "b"] if rank == 0 else None, src=0)
     keep("scatter_object_list", mine)
 
-    part = torch.zeros(2)
-    dist.reduce_scatter_tensor(part, torch.cat([row, row + 1]))
-    keep("reduce_scatter_tensor", part)
-    dist.reduce_scatter(part, [row, row + 2])
-    keep("reduce_scatter", part)
-    received = torch.zeros(2)
-    dist.all_to_all_single(received, row)
-    keep("all_to_all_single", received)
-    dist.monitored_barrier()
     keep("backend", dist.get_backend())
 
     Path(f"{os.environ['RESULTS']}.{rank}").write_text(json.dumps(results, sort_keys=True))

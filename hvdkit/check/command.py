@@ -118,7 +118,6 @@ def make_plan(
         project = open_project(paths, reader)
         for done in passes(project, root_of(paths), options, lambda _: sparing(all_rules(), failed)):
             found += done.files
-            project.unreadable.update(done.project.unreadable)
     files = sorted((file for file in found if not excluded(options, file.path)), key=lambda file: file.path)
     unread = tuple(each for each in unreadable(project) if not excluded(options, each[0]))
     return Plan(tuple(files), (), unread, *unopened(project, found))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from hvdkit.conditions.objection import is_own, ranks_with
 from hvdkit.job.columns import RANKS, Value, alike, columns
-from hvdkit.job.record import Place, Record, Tested
+from hvdkit.job.record import Met, Place, Record, Tested
 from hvdkit.job.terms import Term, within
 
 # What a term of this kind says of its place in the code.
@@ -82,18 +82,16 @@ def of_weights(record: Record) -> Iterator[Step]:
 
 
 def of_meetings(record: Record) -> Iterator[Step]:
-    """Who comes to each collective, and by which tests."""
+    """Which ranks call each collective, and the tests that decide it."""
     for each in record.met:
-        yield Step(each.place, f"{_who(each.active, 'come')} to {each.name}", 0)
-        yield from _tests(each.under)
+        yield from _met(each, "come", f"to {each.name}")
 
 
 def of_averages(record: Record) -> Iterator[Step]:
     """Where gradients are averaged."""
     for each in record.met:
         if each.name == "gradients":
-            yield Step(each.place, f"{_who(each.active, 'average')} gradients here", 0)
-            yield from _tests(each.under)
+            yield from _met(each, "average", "gradients here")
 
 
 def of_settings(record: Record) -> Iterator[Step]:
@@ -101,6 +99,11 @@ def of_settings(record: Record) -> Iterator[Step]:
     for each in record.settings:
         yield Step(each.place, f"{_who(each.active, 'set')} this", 0)
         yield from _origins(record, each.value, "the value")
+
+
+def _met(each: Met, does: str, what: str) -> Iterator[Step]:
+    yield Step(each.place, f"{_who(each.active, does)} {what}", 0)
+    yield from _tests(each.under)
 
 
 def _tests(under: tuple[Tested, ...]) -> Iterator[Step]:

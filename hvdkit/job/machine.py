@@ -69,7 +69,7 @@ class Machine(Knowledge):
         self.moved: list[Moved] = []  # the models that were moved since the last backward pass
         self.given: set[Term] = set()  # what a library was given, and what was called that is not known
         self.options: set[str] = set()  # the names of all options that parsers have
-        self.defaults: dict[str, Value] = {}  # what parsers were told to put into a namespace
+        self.defaults: dict[str, Value] = {}  # what a parser's set_defaults() was given
         self.only_first: set[object] = set()  # the functions that rank 0 alone runs
         self.by_xla: set[object] = set()  # the functions that XLA compiles
         self.modules: dict[str, Module] = {}
@@ -146,7 +146,7 @@ class Machine(Knowledge):
         return self.path if self.gate is self.terms.true else lift(self.terms.both, self.path, self.gate)
 
     def come(self, node: ast.stmt | ast.expr) -> None:
-        """Record the condition under which each process comes to a statement, a call or one of two values."""
+        """Record when each process runs a statement, a call or one branch of a conditional expression."""
         ways, way = self.record.came.setdefault(node, []), (self.path, self.gate)
         if not ways or ways[-1] != way:
             ways.append(way)

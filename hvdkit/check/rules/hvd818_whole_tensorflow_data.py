@@ -48,7 +48,7 @@ def _datasets(facts: Facts, program: ProgramFacts) -> Iterator[tuple[Names, ast.
 def _is_whole_pipeline(facts: Facts, chain: Chain) -> bool:
     """Whether a pipeline certainly gives each rank all of the data, in one order.
 
-    What a generator of the program gives may be a share already, which it is told elsewhere.
+    A generator of the program may yield a share already, decided where it cannot be seen.
     """
     source = chain.source.node
     known = dataset_chains(facts).is_dataset(chain.source) and not chain.lost

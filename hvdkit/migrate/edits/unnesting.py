@@ -19,7 +19,7 @@ def open_up(
 ) -> list[Edit]:
     """A `with`, `for` or `try` gone and its body in its place, one level out. Raises CannotEdit.
 
-    What handles the exceptions of a `try` goes with it. instead: a line in place of the header. gone:
+    The handlers of a `try` go with its header. instead: a line in place of the header. gone:
     statements of the body that other edits take away.
     """
     source, body = names.source, statement.body

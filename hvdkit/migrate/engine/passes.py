@@ -46,7 +46,8 @@ class Pass:
     after: Facts
 
     def forget(self) -> None:
-        """Let go of the facts, of which nothing is asked any more: see Facts.forget."""
+        """Let go of the facts and the runs, of which nothing is asked any more: see Facts.forget."""
+        self.project.records.clear()  # a run knows the project that it looks modules up in
         self.facts.forget()
         if self.after is not self.facts:
             self.after.forget()
@@ -84,10 +85,11 @@ def run_pass(paths: Sequence[Path], options: Options, rules_for: Rules, reader: 
 def passes(project: Project, root: Path, options: Options, rules_for: Rules) -> Iterator[Pass]:
     """The same for each part of a project; each pass is forgotten when the next one is asked for.
 
-    root: the folder in which files may be written.
+    root: the folder in which files may be written. The project gets the files that could not be followed.
     """
     for part in parts(project):
         done = _followed(part, root, options, rules_for)
+        project.unreadable.update(done.project.unreadable)
         yield done
         done.forget()
 

@@ -42,7 +42,6 @@ def make_plan(paths: Sequence[Path], options: Options, reader: Reader = read_fil
             files += done.files
             programs += map(partial(_program, done), programs_of(done.facts))
             code += done.facts.files
-            project.unreadable.update(done.project.unreadable)
     files.sort(key=lambda file: file.path)
     programs.sort(key=lambda program: program.entry)
     code.sort(key=lambda names: names.source.path)

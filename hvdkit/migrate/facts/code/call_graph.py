@@ -112,7 +112,7 @@ class CallGraph:
         )
 
     def in_dead_code(self, names: Names, node: ast.AST) -> bool:
-        """Whether nothing comes to a node but methods that can run nowhere."""
+        """Whether only methods that can never run lead to a node."""
         key = names.function(node)
         if key is None:
             return False

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from itertools import takewhile
 from typing import Callable, Optional
 
 from hvdkit.migrate.facts.facts import Facts
@@ -10,6 +12,12 @@ from hvdkit.source.index.names import Names
 
 # Whether a place settles the ways through it: yes, no, or None where those say who call its function.
 At = Callable[[Names, ast.AST], Optional[bool]]
+
+
+def in_own_function(names: Names, node: ast.AST) -> Iterator[ast.AST]:
+    """What is around a node in the function that runs it, innermost first."""
+    function = names.function(node)
+    return takewhile(lambda parent: parent is not function, names.ancestors(node))
 
 
 def on_every_way(facts: Facts, names: Names, node: ast.AST, at: At) -> bool:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from itertools import takewhile
 
 from hvdkit.migrate.facts.code.call_graph import call_graph
-from hvdkit.migrate.facts.code.callers import on_some_way
+from hvdkit.migrate.facts.code.callers import in_own_function, on_some_way
 from hvdkit.migrate.facts.collectives.same_on_every_rank import same_change_on_every_rank
 from hvdkit.migrate.facts.coverage.trained_wraps import trained_wraps
 from hvdkit.migrate.facts.data.cut_by_rank import is_rank_share
@@ -67,9 +66,7 @@ def over_uneven_share(facts: Facts, names: Names, node: ast.AST) -> bool:
     """Whether a node runs in a loop over `cases[rank::size]`, which is not as long on every rank."""
 
     def at(where: Names, place: ast.AST) -> bool | None:
-        function = where.function(place)
-        around = takewhile(lambda parent: parent is not function, where.ancestors(place))
-        loops = (parent for parent in around if isinstance(parent, ast.For))
+        loops = (parent for parent in in_own_function(where, place) if isinstance(parent, ast.For))
         return True if any(is_rank_share(facts, where, loop.iter) for loop in loops) else None
 
     return on_some_way(facts, names, node, at)

@@ -50,7 +50,7 @@ def where_runs(
 
 
 def no_rank_comes(facts: Facts, names: Names, node: ast.AST) -> bool:
-    """Whether no rank of a job comes to a node in any run: it is a lone process's, or nobody's."""
+    """Whether no rank of a job runs a node: only a single process does, or none at all."""
     none = frozenset[int]()
     programs = tuple(programs_with(facts, names))
     return _ranks_of(facts, names, node, programs) == none or ranks_that_come(facts, names, node) == none

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from itertools import takewhile
 
 from hvdkit.dataclass import dataclass
-from hvdkit.migrate.facts.code.callers import on_every_way
+from hvdkit.migrate.facts.code.callers import in_own_function, on_every_way
 from hvdkit.migrate.facts.code.loops import training_loops
 from hvdkit.migrate.facts.facts import Facts
 from hvdkit.migrate.facts.models.parameter_roots import PARAMETERS
@@ -84,8 +83,6 @@ def in_loop(facts: Facts, names: Names, node: ast.AST, loops: set[ast.AST]) -> b
     """Whether a node runs only inside loops that train."""
 
     def at(where: Names, place: ast.AST) -> bool | None:
-        function = where.function(place)
-        around = takewhile(lambda parent: parent is not function, where.ancestors(place))
-        return True if any(parent in loops for parent in around) else None
+        return True if any(parent in loops for parent in in_own_function(where, place)) else None
 
     return on_every_way(facts, names, node, at)

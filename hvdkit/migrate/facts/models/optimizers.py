@@ -60,7 +60,7 @@ def input_fits(facts: Facts) -> list[Optimizer]:
 
 
 def in_input_fit(facts: Facts, names: Names, node: ast.AST) -> bool:
-    """Whether a node stands in a function that makes such an optimizer: its backward passes train nothing."""
+    """Whether a node is in a function that creates such an optimizer, whose backward passes train nothing."""
     function = names.function(node)
     return function is not None and any(
         each.names.function(each.node) is function for each in input_fits(facts)

@@ -12,8 +12,6 @@ from hvdkit.migrate.facts.programs.programs import kinds_of
 from hvdkit.migrate.values.value import Value
 from hvdkit.source.index.names import Names
 
-MAX_DEPTH = 4
-
 
 def is_attribute_of(facts: Facts, names: Names, node: ast.expr, wholes: frozenset[Value]) -> bool:
     """`model.head`, or `model.layers[0]`, of one of the models."""
@@ -24,12 +22,17 @@ def is_attribute_of(facts: Facts, names: Names, node: ast.expr, wholes: frozense
     return False
 
 
-def were_built_from(facts: Facts, wholes: frozenset[Value], parts: frozenset[Value], depth: int = 0) -> bool:
+def were_built_from(facts: Facts, wholes: frozenset[Value], parts: frozenset[Value]) -> bool:
     """Whether models were built from others: nn.Sequential(a, b), or a class that keeps them on self."""
-    inside = frozenset(part for whole in wholes for part in _built_from(facts, whole))
-    if inside & parts:
-        return True
-    return bool(inside) and depth < MAX_DEPTH and were_built_from(facts, inside, parts, depth + 1)
+    seen: set[Value] = set()
+    waiting = [*wholes]
+    while waiting:
+        inside = _built_from(facts, waiting.pop()) - seen
+        if inside & parts:
+            return True
+        seen |= inside
+        waiting += inside
+    return False
 
 
 def _built_from(facts: Facts, whole: Value) -> set[Value]:
